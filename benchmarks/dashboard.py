@@ -30,9 +30,9 @@ from holdfast.core.events.event import (
     Action,
     AssistantText,
     Compacted,
+    CompactionSign,
     Event,
     Origin,
-    Sign,
     ToolCalled,
     ToolReturned,
     Usage,
@@ -195,7 +195,10 @@ def happened(key: str, at: int, count: int) -> Iterator[Event]:
                 )
             case 9 if number % 600 == 599:
                 yield Compacted(
-                    record=record, sign=Sign.BOUNDARY, summary="What was done so far. " * 40, **common
+                    record=record,
+                    sign=CompactionSign.BOUNDARY,
+                    summary="What was done so far. " * 40,
+                    **common,
                 )
             case _:
                 yield Usage(record=record, input=2_000 + 250 * (number % 600), output=400, **common)

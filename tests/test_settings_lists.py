@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from holdfast.config import Config, load
-from holdfast.core.session.pressure import KnownModel
-from holdfast.core.session.thresholds import THRESHOLDS, Delivery, Threshold
+from holdfast.core.session.pressure import THRESHOLDS, Delivery, KnownModel, Threshold
 from holdfast.settings import TABLE, Inherit
 from holdfast.settings_lists import toml_list
 

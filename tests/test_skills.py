@@ -9,7 +9,7 @@ import pytest
 
 from holdfast import skills
 from holdfast.cli.main import holdfast
-from holdfast.core.events.guidance import Skill
+from holdfast.core.events.install_request import Skill
 from holdfast.engine.tools import table
 
 FORMAT = re.compile(

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field, fields, is_dataclass
 from typing import Final, TypeAlias, TypeVar, cast
 
-from holdfast.core.session.pressure import KnownModel
-from holdfast.core.session.thresholds import THRESHOLDS, Delivery, Threshold
+from holdfast.core.session.pressure import THRESHOLDS, Delivery, KnownModel, Threshold
 from holdfast.lazy_dataclass import dataclass
 
 Value: TypeAlias = (

@@ -8,8 +8,7 @@ from __future__ import annotations
 import json
 from typing import cast
 
-from holdfast.core.session.pressure import KnownModel
-from holdfast.core.session.thresholds import Delivery, Threshold
+from holdfast.core.session.pressure import Delivery, KnownModel, Threshold
 from holdfast.settings import Setting, Value
 
 

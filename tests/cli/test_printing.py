@@ -22,8 +22,8 @@ from rich.text import Text
 
 from holdfast.cli import printing
 from holdfast.cli.columns import table
-from holdfast.core.text.defang import printable
 from holdfast.core.text.strings import one_line
+from holdfast.core.text.untrusted import printable
 
 _CELLS = st.text(st.one_of(st.characters(), st.sampled_from("ab …漢é🙂\u0301\u200d")), max_size=12)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.text.defang import NOT_AN_ORDER, orders
+from holdfast.core.text.untrusted import NOT_AN_ORDER, reads_like_order
 from tests.clients.claude import Claude
 from tests.clients.model_server import ModelServer, Request, Step, call, say
 from tests.clients.product import TITLE, Product
@@ -98,7 +98,7 @@ def test_nothing_steps_out_of_a_fence_or_hides_in_it(after: Request) -> None:
 
 def test_what_reads_like_an_order_arrives_inside_the_fence_and_labelled(after: Request) -> None:
     (brief,) = [fence for fence in ours(after) if COMPACTED in fence]
-    told = [line for line in brief.splitlines() if orders(line)]
+    told = [line for line in brief.splitlines() if reads_like_order(line)]
     assert told, "the failure and the agent's last words both quote it"
     assert [line for line in told if NOT_AN_ORDER not in line] == []
 

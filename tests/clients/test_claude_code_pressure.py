@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import pytest
 
-from holdfast.core.session.thresholds import THRESHOLDS
+from holdfast.core.session.pressure import THRESHOLDS
 from tests.clients.claude import Claude
 from tests.clients.model_server import ModelServer, Reply, Usage, call, say
 from tests.clients.product import Product

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.core.events import guidance
+from holdfast.core.events import install_request
 from holdfast.engine.tools import table
 from tests.clients.claude import Claude, Stream
 from tests.clients.model_server import ModelServer, Step, call, say
@@ -96,7 +96,7 @@ class TestByTheRelay:
             stream.close()
         told = server.last().text
         assert table.INSTRUCTIONS in told
-        assert guidance.INSTRUCTIONS.strip() in told
+        assert install_request.INSTRUCTIONS.strip() in told
         assert "Keep and find work across compactions" in told
         assert all(f"mcp__holdfast__{name}" in told for name in table.names())
 

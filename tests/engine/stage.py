@@ -19,13 +19,13 @@ from holdfast.core.events.event import (
     BriefSeen,
     Compacted,
     CompactionImminent,
+    CompactionSign,
     Event,
     ModelChanged,
     Origin,
     Prompt,
     SessionEnded,
     SessionStarted,
-    Sign,
     Skipped,
     Source,
     ToolCalled,
@@ -33,10 +33,10 @@ from holdfast.core.events.event import (
     TurnEnded,
     Usage,
 )
-from holdfast.core.events.fence import TITLE, fence
 from holdfast.core.events.install_request import WantedEntry, WantedMember
 from holdfast.core.session.pressure import AutoCompact
 from holdfast.core.session.session import Process
+from holdfast.core.text.untrusted import TITLE, fence
 from holdfast.engine.engine import Engine
 from holdfast.engine.hook_events.receive import listen, receive
 from holdfast.harnesses.base import (
@@ -183,7 +183,11 @@ def _told(fields: Mapping[str, str], envelope: Envelope) -> tuple[Event, ...]:
                 return (
                     start,
                     Compacted(
-                        session=session, record=f"c:{id}", at=at, origin=Origin.HARNESS, sign=Sign.START
+                        session=session,
+                        record=f"c:{id}",
+                        at=at,
+                        origin=Origin.HARNESS,
+                        sign=CompactionSign.START,
                     ),
                 )
             return (start,)
@@ -232,7 +236,11 @@ def _shown(line: Mapping[str, str], session: str) -> tuple[Event, ...]:
         case "runs" | "fails":
             return _tool(session, id, at, Action.RUN, text, ok=line["kind"] == "runs")
         case "boundary":
-            return (Compacted(session=session, record=id, at=at, origin=Origin.HARNESS, sign=Sign.BOUNDARY),)
+            return (
+                Compacted(
+                    session=session, record=id, at=at, origin=Origin.HARNESS, sign=CompactionSign.BOUNDARY
+                ),
+            )
         case "model":
             return (ModelChanged(session=session, record=id, at=at, origin=Origin.HARNESS, model=text),)
         case "usage":

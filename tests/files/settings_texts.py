@@ -8,9 +8,9 @@ from typing import Any, TypeAlias
 
 from hypothesis import strategies as st
 
-from holdfast.core.events.install_request import Json, KeyPath, WantedEntry, mark_of
+from holdfast.core.events.install_request import Json, KeyPath, WantedEntry, ownership_mark
 from holdfast.core.text import json_spans
-from holdfast.core.text.json_spans import Node, Shape
+from holdfast.core.text.json_spans import JsonNode, JsonShape
 
 # Whatever JSON can say. The checker cannot follow it, and a test that mistakes it fails.
 Tree: TypeAlias = Any
@@ -19,7 +19,7 @@ HOOK = Path("/home/you/.holdfast/bin/hook.py")
 COMMAND = f"/usr/bin/python3.12 -I -S -c \"import os;p='{HOOK}';…\" some-harness"
 OLD_COMMAND = f"/opt/old/bin/python -I -S -c \"p='{HOOK}'\" some-harness"
 FILE = Path("/home/you/.some/settings.json")
-MARK = mark_of([COMMAND], HOOK)
+MARK = ownership_mark([COMMAND], HOOK)
 EVENTS = ("SessionStart", "Stop", "PreCompact")
 
 
@@ -164,15 +164,15 @@ def value_of(text: str) -> Tree:
 
 def tree_of(text: str) -> Tree:
     root = json_spans.scan(text)
-    assert isinstance(root, Node)
+    assert isinstance(root, JsonNode)
     return _tree(text, root)
 
 
-def _tree(text: str, node: Node) -> Tree:
+def _tree(text: str, node: JsonNode) -> Tree:
     match node.shape:
-        case Shape.OBJECT:
+        case JsonShape.OBJECT:
             return Members((item.key, _tree(text, item.value)) for item in node.items)
-        case Shape.ARRAY:
+        case JsonShape.ARRAY:
             return [_tree(text, item.value) for item in node.items]
-        case Shape.PLAIN:
-            return json_spans.said(text, node)
+        case JsonShape.PLAIN:
+            return json_spans.value_of(text, node)

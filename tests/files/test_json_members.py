@@ -9,15 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.events.install_request import Json, Mark, WantedMember
-from holdfast.core.events.wrapped_command import wrapped
+from holdfast.core.events.install_request import Json, OwnershipMark, WantedMember, wrapped_command
 from holdfast.errors import SettingsUnreadable
 from holdfast.files import install, settings_text
 from tests.files.settings_texts import LAYOUTS, Members, Tree, rendered, trees, value_of
 
 FILE = Path("/home/you/.some.json")
 RELAY = "/home/you/.holdfast/bin/relay.py"
-MARK = Mark(frozenset({RELAY}), "/home/you/.holdfast/bin/hook.py'")
+MARK = OwnershipMark(frozenset({RELAY}), "/home/you/.holdfast/bin/hook.py'")
 VALUE: dict[str, Json] = {"type": "stdio", "command": "/usr/bin/python3", "args": ["-I", "-S", RELAY, "x"]}
 WANTED = WantedMember(FILE, ("servers", "ours"), VALUE, RELAY)
 
@@ -88,7 +87,7 @@ def test_a_status_line_of_the_user_stays_inside_of_ours_and_is_given_back(
     text, command = given_line
     edited = put(text, STATUS)
     ours = value_of(edited.text)["statusLine"]
-    assert ours["command"] == wrapped(command, LINE)
+    assert ours["command"] == wrapped_command(command, LINE)
     assert ours["padding"] == 2
     assert put(edited.text, STATUS).text == edited.text
     # In its own spelling a backup gives it back; without one, what it says.

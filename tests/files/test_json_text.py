@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.events.install_request import WantedEntry, mark_of
-from holdfast.core.text.json_spans import Broken, scan
+from holdfast.core.events.install_request import WantedEntry, ownership_mark
+from holdfast.core.text.json_spans import BrokenJson, scan
 from holdfast.errors import SettingsUnreadable
 from holdfast.files import json_text
 from holdfast.files.json_text import Hollow
@@ -216,7 +216,7 @@ def test_what_is_not_ours_stays_beside_ours(command: str) -> None:
 def test_an_entry_is_renewed_in_the_layout_it_has(leaf: str) -> None:
     text = '{\n  "do": [1, LEAF],\n  "a": 1\n}'
     wanted = WantedEntry(FILE, ("do",), {"do": "x", "timeout": 5}, "x")
-    renewed = json_text.insert(text.replace("LEAF", leaf), wanted, mark_of(["x"], HOOK)).text
+    renewed = json_text.insert(text.replace("LEAF", leaf), wanted, ownership_mark(["x"], HOOK)).text
     assert renewed == text.replace("LEAF", leaf.replace("1", "5"))
 
 
@@ -259,7 +259,7 @@ def test_a_string_can_be_an_entry_too() -> None:
 )
 def test_an_entry_is_laid_out_like_its_neighbours(before: str, after: str) -> None:
     wanted = WantedEntry(FILE, ("hooks", "Stop"), {"do": "x"}, "x")
-    mark = mark_of(["x"], HOOK)
+    mark = ownership_mark(["x"], HOOK)
     assert json_text.insert(before, wanted, mark).text == after
     assert json_text.insert(after, wanted, mark).text == after
 
@@ -338,7 +338,7 @@ def test_all_that_is_json_is_read_and_means_the_same(text: str) -> None:
 @given(st.lists(st.sampled_from(_FRAGMENTS), max_size=12).map("".join))
 def test_no_text_is_half_read(text: str) -> None:
     root = scan(text)
-    assert isinstance(root, Broken) or scan(f"{text} // the end") == root
+    assert isinstance(root, BrokenJson) or scan(f"{text} // the end") == root
 
 
 @pytest.mark.parametrize(
@@ -352,7 +352,7 @@ def test_no_text_is_half_read(text: str) -> None:
 )
 def test_comments_stay_where_ours_come_and_go(before: str, with_ours: str) -> None:
     wanted = WantedEntry(FILE, ("servers",), "ours", "ours")
-    mark = mark_of(["ours"], HOOK)
+    mark = ownership_mark(["ours"], HOOK)
     edited = json_text.insert(before, wanted, mark)
     assert edited.text == with_ours
     assert json_text.remove(edited.text, [("servers",)], edited.hollows, mark, FILE) == before
@@ -368,6 +368,6 @@ def test_comments_stay_where_ours_come_and_go(before: str, with_ours: str) -> No
     ],
 )
 def test_what_somebody_noted_beside_ours_stays(edited: str, left: str) -> None:
-    mark = mark_of(["ours"], HOOK)
+    mark = ownership_mark(["ours"], HOOK)
     hollows = [Hollow(("x",), "[]")]
     assert json_text.remove(f'{{"x": {edited}}}', [("x",)], hollows, mark, FILE) == f'{{"x": {left}}}'

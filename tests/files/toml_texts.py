@@ -4,7 +4,7 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from holdfast.core.events.install_request import WantedMember, mark_of
+from holdfast.core.events.install_request import WantedMember, ownership_mark
 
 FILE = Path("/home/you/.some/config.toml")
 RELAY = "/home/you/.holdfast/bin/relay.py"
@@ -14,7 +14,7 @@ OURS = WantedMember(
     {"command": "/usr/bin/python3.12", "args": ["-I", RELAY, "some-harness"], "required": False},
     RELAY,
 )
-MARK = mark_of([RELAY], Path("/home/you/.holdfast/bin/hook.py"))
+MARK = ownership_mark([RELAY], Path("/home/you/.holdfast/bin/hook.py"))
 
 _blanks = st.sampled_from(("", " ", "\t", "  "))
 _comments = st.sampled_from(("", "", " # a note", "\t# [servers.ours]", ' # "quoted'))

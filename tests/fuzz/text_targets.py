@@ -10,7 +10,7 @@ from holdfast.core.agent_log.records import path_to, read_log
 from holdfast.core.agent_log.summary import object_in
 from holdfast.core.documents import agents_yml, continuity, continuity_merge, handoff, ledger, ledger_merge
 from holdfast.core.events.install_request import WantedBlock
-from holdfast.core.evidence.patches import patched
+from holdfast.core.evidence.patches import changes_in_patch
 from holdfast.core.memory.sections import sections
 from holdfast.core.redaction.redact import redact, redact_parts
 from holdfast.core.redaction.stream import redact_stream
@@ -64,7 +64,7 @@ def targets() -> Iterator[Target]:
     yield Target("handoff", MARKDOWN, _handoff)
     yield Target("agents-yml", MARKDOWN, lambda content: _ignore(agents_yml.asked(text_of(content))))
     yield Target("sections", MARKDOWN, lambda content: _ignore(sections(text_of(content))))
-    yield Target("patches", PATCHES, lambda content: _ignore(patched(text_of(content))))
+    yield Target("patches", PATCHES, lambda content: _ignore(changes_in_patch(text_of(content))))
     yield Target("logs", LOG, _log)
     yield Target("model-answers", JSON, lambda content: _ignore(object_in(text_of(content))))
     yield Target("redactor", SECRETS, _redact)

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
-from holdfast.core.events.fence import fence
+from holdfast.core.text.untrusted import fence
 
 Json: TypeAlias = dict[str, Any]
 

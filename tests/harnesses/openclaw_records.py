@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import zstandard
 
-from holdfast.core.events.fence import fence
+from holdfast.core.text.untrusted import fence
 
 Json: TypeAlias = dict[str, Any]
 

@@ -12,12 +12,12 @@ from holdfast.core.events.event import (
     AssistantText,
     Compacted,
     CompactionImminent,
+    CompactionSign,
     Event,
     Origin,
     Prompt,
     SessionEnded,
     SessionStarted,
-    Sign,
     Skipped,
     Source,
     SubagentStarted,
@@ -25,7 +25,7 @@ from holdfast.core.events.event import (
     ToolReturned,
     TurnEnded,
 )
-from holdfast.core.events.fence import fence
+from holdfast.core.text.untrusted import fence
 from holdfast.harnesses import get
 from holdfast.harnesses.base import Ask, Envelope, HookEvent
 from holdfast.harnesses.frame import Common
@@ -65,7 +65,7 @@ def common(record: str, origin: Origin = Origin.HARNESS) -> Common:
             Ask.START,
             (
                 SessionStarted(**common("start:e1"), source=Source.COMPACT, model="model-x"),
-                Compacted(**common("compacted:e1"), sign=Sign.START),
+                Compacted(**common("compacted:e1"), sign=CompactionSign.START),
             ),
         ),
         (
@@ -87,7 +87,7 @@ def common(record: str, origin: Origin = Origin.HARNESS) -> Common:
         (
             payload("PostCompact", trigger="auto", compact_summary=SUMMARY),
             Ask.NOTHING,
-            (Compacted(**common("compacted:e1"), sign=Sign.HOOK, summary="1. Fix the parser"),),
+            (Compacted(**common("compacted:e1"), sign=CompactionSign.HOOK, summary="1. Fix the parser"),),
         ),
         (
             payload("SessionEnd", reason="clear"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.core.events.fence import fence
+from holdfast.core.text.untrusted import fence
 from holdfast.harnesses.claude_code.prompts import summary_of, typed
 from tests.tables import every_row
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.core.events.event import Event, Origin, Replied, Todo, TodoChanged, ToolReturned
-from holdfast.core.events.fence import fence
 from holdfast.core.evidence.commands.exit_meaning import REFUSED
+from holdfast.core.text.untrusted import fence
 from holdfast.harnesses import get
 from tests.harnesses.claude_code_records import Json, assistant, jsonl, tool_result, tool_use, user, written
 

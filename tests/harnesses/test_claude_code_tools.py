@@ -18,8 +18,8 @@ from holdfast.core.events.event import (
     ToolCalled,
     ToolReturned,
 )
-from holdfast.core.events.fence import fence
 from holdfast.core.evidence.commands.exit_meaning import STOPPED
+from holdfast.core.text.untrusted import fence
 from holdfast.harnesses import get
 from holdfast.harnesses.fields import TEXT_LIMIT
 from tests.harnesses.claude_code_records import (

@@ -11,15 +11,15 @@ from holdfast.core.events.event import (
     AssistantText,
     BriefSeen,
     Compacted,
+    CompactionSign,
     Event,
     ModelChanged,
     Origin,
     Prompt,
-    Sign,
     ToolReturned,
     Usage,
 )
-from holdfast.core.events.fence import fence
+from holdfast.core.text.untrusted import fence
 from holdfast.harnesses import get
 from holdfast.harnesses.base import Batch
 from tests.harnesses.claude_code_records import (
@@ -98,8 +98,12 @@ def test_a_request_s_tokens_are_one_record_whose_later_revision_has_more_output(
 
 def test_a_compaction_is_known_by_its_boundary_and_by_its_summary() -> None:
     boundary, summary = (event for event in read(SAMPLE).events if isinstance(event, Compacted))
-    assert (boundary.sign, boundary.tokens_before, boundary.tokens_after) == (Sign.BOUNDARY, 150_000, 9_000)
-    assert (summary.sign, summary.summary) == (Sign.SUMMARY, "1. Fix the parser")
+    assert (boundary.sign, boundary.tokens_before, boundary.tokens_after) == (
+        CompactionSign.BOUNDARY,
+        150_000,
+        9_000,
+    )
+    assert (summary.sign, summary.summary) == (CompactionSign.SUMMARY, "1. Fix the parser")
 
 
 def test_only_our_own_words_show_that_the_brief_arrived() -> None:

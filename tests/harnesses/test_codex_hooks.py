@@ -12,17 +12,17 @@ from holdfast.core.events.event import (
     AssistantText,
     Compacted,
     CompactionImminent,
+    CompactionSign,
     Event,
     Origin,
     Prompt,
     SessionEnded,
     SessionStarted,
-    Sign,
     Skipped,
     Source,
     TurnEnded,
 )
-from holdfast.core.events.fence import fence
+from holdfast.core.text.untrusted import fence
 from holdfast.harnesses import get
 from holdfast.harnesses.base import Ask, Envelope, HookEvent
 from holdfast.harnesses.frame import Common
@@ -59,7 +59,7 @@ def common(record: str, origin: Origin = Origin.HARNESS) -> Common:
             Ask.START,
             (
                 SessionStarted(**common("start:e1"), source=Source.COMPACT, model="model-x"),
-                Compacted(**common("compacted:e1"), sign=Sign.START),
+                Compacted(**common("compacted:e1"), sign=CompactionSign.START),
             ),
         ),
         (hook_body("UserPromptSubmit", prompt="Fix it", turn_id="t1"), Ask.PROMPT, ()),
@@ -73,7 +73,7 @@ def common(record: str, origin: Origin = Origin.HARNESS) -> Common:
         (
             hook_body("PostCompact", trigger="auto"),
             Ask.NOTHING,
-            (Compacted(**common("compacted:e1"), sign=Sign.HOOK),),
+            (Compacted(**common("compacted:e1"), sign=CompactionSign.HOOK),),
         ),
         (
             hook_body("SessionEnd", reason="other"),

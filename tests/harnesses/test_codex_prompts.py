@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.core.events.event import AssistantText, BriefSeen, Event, Origin, Prompt, SubagentStopped
-from holdfast.core.events.fence import fence
+from holdfast.core.text.untrusted import fence
 from holdfast.harnesses import reader
 from tests.harnesses.codex_records import (
     Json,

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from holdfast.core.events.event import (
     Compacted,
+    CompactionSign,
     Event,
     ModelChanged,
     Prompt,
-    Sign,
     ToolCalled,
     ToolReturned,
     Usage,
@@ -174,7 +174,9 @@ def test_a_compaction_is_told_once_with_its_summary_where_one_can_be_read(
     tmp_path: Path, records: tuple[Json, ...], summaries: list[str]
 ) -> None:
     events = [one for one in told(tmp_path, *records) if isinstance(one, Compacted)]
-    assert [(one.sign, one.summary) for one in events] == [(Sign.BOUNDARY, text) for text in summaries]
+    assert [(one.sign, one.summary) for one in events] == [
+        (CompactionSign.BOUNDARY, text) for text in summaries
+    ]
 
 
 def test_what_a_compaction_kept_is_not_told_again(tmp_path: Path) -> None:

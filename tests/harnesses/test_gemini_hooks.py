@@ -18,8 +18,8 @@ from holdfast.core.events.event import (
     Source,
     TurnEnded,
 )
-from holdfast.core.events.fence import fence
 from holdfast.core.events.install_request import WantedBlock, WantedMember
+from holdfast.core.text.untrusted import fence
 from holdfast.harnesses import get
 from holdfast.harnesses.base import Ask, Envelope, HookEvent, Tooled
 from holdfast.harnesses.frame import Common

@@ -11,13 +11,13 @@ from holdfast.core.events.event import (
     AssistantText,
     BriefSeen,
     Compacted,
+    CompactionSign,
     Event,
     LeftRunning,
     ModelChanged,
     Origin,
     Prompt,
     Replied,
-    Sign,
     SubagentStarted,
     Todo,
     TodosChanged,
@@ -25,8 +25,8 @@ from holdfast.core.events.event import (
     ToolReturned,
     Usage,
 )
-from holdfast.core.events.fence import fence
 from holdfast.core.evidence.commands.exit_meaning import REFUSED
+from holdfast.core.text.untrusted import fence
 from holdfast.harnesses import reader
 from holdfast.harnesses.base import Batch
 from tests.harnesses import gemini_records as made
@@ -149,7 +149,7 @@ def test_a_message_that_is_written_again_is_the_same(tmp_path: Path) -> None:
 def test_a_compaction_is_told_by_the_list_that_replaces_what_was_said(tmp_path: Path) -> None:
     found = told(tmp_path, made.header(), made.patch(made.context()), user("Fix it."), made.compacted())
     (cut,) = (event for event in found if isinstance(event, Compacted))
-    assert (cut.sign, cut.summary) == (Sign.BOUNDARY, "<state_snapshot>half done</state_snapshot>")
+    assert (cut.sign, cut.summary) == (CompactionSign.BOUNDARY, "<state_snapshot>half done</state_snapshot>")
 
 
 def test_a_compaction_that_a_resumed_session_lists_again_is_the_same(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from holdfast.core.events.event import (
     ToolCalled,
     ToolReturned,
 )
-from holdfast.core.events.fence import fence
+from holdfast.core.text.untrusted import fence
 from holdfast.harnesses import reader
 from holdfast.harnesses.fields import TEXT_LIMIT
 from tests.harnesses.openclaw_records import (

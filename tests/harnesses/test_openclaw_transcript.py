@@ -10,16 +10,16 @@ from holdfast.core.events.event import (
     AssistantText,
     BriefSeen,
     Compacted,
+    CompactionSign,
     DigestGiven,
     Event,
     ModelChanged,
     Origin,
     Prompt,
     SessionEnded,
-    Sign,
     Usage,
 )
-from holdfast.core.events.fence import fence
+from holdfast.core.text.untrusted import fence
 from holdfast.harnesses import reader
 from holdfast.harnesses.base import Batch
 from tests.harnesses.openclaw_records import (
@@ -85,7 +85,7 @@ def test_a_whole_session_is_told_in_order(session: Path) -> None:
 
 def test_a_compaction_is_a_boundary_with_its_summary_and_its_tokens(session: Path) -> None:
     (event,) = (event for event in read(session).events if isinstance(event, Compacted))
-    assert (event.sign, event.summary) == (Sign.BOUNDARY, "Goal: fix.")
+    assert (event.sign, event.summary) == (CompactionSign.BOUNDARY, "Goal: fix.")
     assert (event.tokens_before, event.tokens_after) == (9000, 200)
 
 

@@ -10,8 +10,12 @@ from pathlib import Path
 import pytest
 
 from holdfast.core.brief.compose import SECTIONS, TITLE
-from holdfast.core.events.fence import without_ours
-from holdfast.core.text.defang import FROM_REPOSITORY, NOT_AN_ORDER, orders
+from holdfast.core.text.untrusted import (
+    FROM_REPOSITORY,
+    NOT_AN_ORDER,
+    reads_like_order,
+    without_injected_text,
+)
 from holdfast.stores.sqlite import open_store
 from tests.daemon.conftest import Lodging
 
@@ -80,7 +84,7 @@ def test_the_brief_is_one_fence_and_nothing_steps_out(brief: str) -> None:
     assert brief.startswith("<holdfast-recall>\n")
     assert brief.endswith("\n</holdfast-recall>")
     assert brief.lower().count("holdfast-recall") == 2
-    assert without_ours(brief) == ""
+    assert without_injected_text(brief) == ""
 
 
 def test_nobody_in_it_poses_as_the_harness_or_a_person(brief: str) -> None:
@@ -97,7 +101,7 @@ def test_nothing_in_it_is_hidden(brief: str) -> None:
 
 
 def test_what_reads_like_an_order_is_labelled_as_data(brief: str) -> None:
-    lines = [line for line in brief.splitlines() if orders(line)]
+    lines = [line for line in brief.splitlines() if reads_like_order(line)]
     assert lines
     assert [line for line in lines if NOT_AN_ORDER not in line] == []
 

@@ -17,7 +17,7 @@ import pytest
 from holdfast import harnesses, hook
 from holdfast.core.documents.continuity_audit import AuditTrigger, Scope
 from holdfast.core.documents.ledger import Entry, Ledger
-from holdfast.core.work.handoff_content import Words
+from holdfast.core.work.handoff_content import HandoffWords
 from holdfast.daemon.local import spool, wire
 from holdfast.daemon.mcp.calls import Mcp
 from holdfast.daemon.work.dispatcher import Dispatcher
@@ -200,7 +200,7 @@ def try_every_engine_verb(engine: Engine, place: Place, transcript: Path) -> Non
     refused(lambda: digest.give_digest(engine, session.key, digest.Digest(words)))
     spot = ledger.place_of(place.home, project, "LEDGER.md")
     refused(lambda: ledger.save(engine, spot, project, session, Ledger(goal=(Entry(words),))))
-    refused(lambda: handoff.create(engine, project, session, (), words, Words()))
+    refused(lambda: handoff.create(engine, project, session, (), words, HandoffWords()))
     room = continuity.room(engine, place.home, project)
     source = Source(Choice.EXPLICIT, "claude-code", transcript, "s1")
     task = continuity.Task(Scope.BOTH, source, AuditTrigger.SAVE)

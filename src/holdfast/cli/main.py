@@ -105,7 +105,7 @@ def _name_set_aside(words: Sequence[str]) -> None:
     # Checked before anything more is loaded.
     if next(where.glob("store.corrupt-*"), None) is None:
         return
-    from holdfast.core.text.defang import printable
+    from holdfast.core.text.untrusted import printable
     from holdfast.stores.set_aside import set_aside_stores
 
     for store in set_aside_stores(where / "store.db"):
@@ -113,7 +113,7 @@ def _name_set_aside(words: Sequence[str]) -> None:
 
 
 def _report(message: str, hint: str) -> int:
-    from holdfast.core.text.defang import printable
+    from holdfast.core.text.untrusted import printable
 
     click.echo(f"error: {printable(message)}", err=True)
     if hint:
@@ -135,7 +135,7 @@ def _report_refusal(error: OSError, hint: str) -> int:
 
 
 def _report_unexpected(error: Exception) -> int:
-    from holdfast.core.text.defang import printable
+    from holdfast.core.text.untrusted import printable
 
     try:
         redacted = _redact()
@@ -165,7 +165,7 @@ def _keep_traceback(redacted: Callable[[str], str]) -> str:
     import traceback
     from datetime import UTC, datetime
 
-    from holdfast.core.text.defang import printable
+    from holdfast.core.text.untrusted import printable
 
     # Continuation lines are indented, so that only a record begins a line.
     record = printable(redacted(traceback.format_exc().rstrip())).replace("\n", "\n  ")

@@ -16,8 +16,8 @@ from contextlib import contextmanager
 import click
 
 from holdfast.cli.columns import table
-from holdfast.core.text.defang import HIDDEN, printable
 from holdfast.core.text.strings import one_line
+from holdfast.core.text.untrusted import HIDDEN, printable
 
 _USUAL_WIDTH = 80
 _PATIENCE = 0.3

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from holdfast import config
 from holdfast.core.redaction.redact import NO_LISTS, redact
-from holdfast.core.text.defang import printable
+from holdfast.core.text.untrusted import printable
 from holdfast.engine.redaction.redactor import lists_of
 from holdfast.errors import ConfigError
 

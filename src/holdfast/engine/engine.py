@@ -13,7 +13,7 @@ from secrets import token_bytes
 from holdfast.config import Config
 from holdfast.core.events.world import Project
 from holdfast.core.redaction.redact import Lists
-from holdfast.core.session.flush import FlushPolicy
+from holdfast.core.session.agent_prompts import FlushPolicy
 from holdfast.core.session.rolling import RollingPolicy
 from holdfast.core.session.session import Policy
 from holdfast.engine.redaction.forgotten import forgotten_wordings

@@ -11,7 +11,7 @@ from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 
-from holdfast.core.events.install_request import KeyPath, Mark, Wanted, WantedCopy, mark_of
+from holdfast.core.events.install_request import KeyPath, OwnershipMark, Wanted, WantedCopy, ownership_mark
 from holdfast.errors import HoldfastError, SettingsUnreadable
 from holdfast.files import atomic, exclude, settings_text
 from holdfast.files.exclude import Exclusion
@@ -233,7 +233,7 @@ class _Merge:
 
 
 def _merge(
-    file: Path, wanted: Sequence[Wanted], record: EditedFile | None, mark: Mark, backup: Path
+    file: Path, wanted: Sequence[Wanted], record: EditedFile | None, mark: OwnershipMark, backup: Path
 ) -> _Merge:
     present = atomic.read(file)
     text = settings_text.new(file) if present is None else _text(file, present)
@@ -276,7 +276,7 @@ def _copy(wanted: WantedCopy, known: CopiedFile | None, home: Path) -> Copy:
 
 
 def _with_entries(
-    text: str, wanted: Sequence[Wanted], old: EditedFile | None, mark: Mark
+    text: str, wanted: Sequence[Wanted], old: EditedFile | None, mark: OwnershipMark
 ) -> tuple[str, tuple[Hollow, ...]]:
     """The text with what is wanted now and without what no longer is; and all containers that we filled."""
     hollows: dict[KeyPath, Hollow] = {}
@@ -300,7 +300,7 @@ def _continued(old: EditedFile, fresh: EditedFile, settings: Change) -> EditedFi
     return replace(old, placed=fresh.placed, hollows=fresh.hollows, after=fresh.after if untouched else "")
 
 
-def _adopted(fresh: EditedFile, text: str, mark: Mark) -> EditedFile:
+def _adopted(fresh: EditedFile, text: str, mark: OwnershipMark) -> EditedFile:
     """The record of a file in which entries of ours were found that no manifest tells of.
 
     Its backup holds them too, so it is never put back; lists with nothing else in them are taken for ours.
@@ -317,7 +317,7 @@ def _adopted(fresh: EditedFile, text: str, mark: Mark) -> EditedFile:
 # ---------------------------------------------------------------- taking out
 
 
-def _restored(record: EditedFile, mark: Mark) -> bytes | None:
+def _restored(record: EditedFile, mark: OwnershipMark) -> bytes | None:
     """The settings file without us: the very bytes of the backup, or what others made of the file since."""
     present = atomic.read(record.path)
     # It is gone, or setup died before it wrote: nothing of ours is in it.
@@ -365,9 +365,9 @@ def _removed(copies: Iterable[CopiedFile]) -> Iterator[tuple[Change, bool]]:
 # ---------------------------------------------------------------- both ways
 
 
-def _mark(home: Path, manifest: Manifest, identities: Collection[str]) -> Mark:
+def _mark(home: Path, manifest: Manifest, identities: Collection[str]) -> OwnershipMark:
     recorded = [one.identity for record in manifest.edited for one in record.placed]
-    return mark_of([*identities, *recorded], hook_path(home))
+    return ownership_mark([*identities, *recorded], hook_path(home))
 
 
 def _manifest_change(home: Path, manifest: Manifest) -> Change:

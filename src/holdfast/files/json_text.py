@@ -11,9 +11,9 @@ from itertools import takewhile
 from pathlib import PurePath
 from typing import NamedTuple
 
-from holdfast.core.events.install_request import Json, KeyPath, Mark, WantedEntry
+from holdfast.core.events.install_request import Json, KeyPath, OwnershipMark, WantedEntry
 from holdfast.core.text import json_spans
-from holdfast.core.text.json_spans import Broken, Node, Shape, is_blank, said, strings
+from holdfast.core.text.json_spans import BrokenJson, JsonNode, JsonShape, is_blank, strings, value_of
 from holdfast.errors import SettingsUnreadable
 from holdfast.lazy_dataclass import dataclass
 
@@ -34,7 +34,7 @@ class Edited:
     hollows: tuple[Hollow, ...]
 
 
-def insert(text: str, entry: WantedEntry, mark: Mark) -> Edited:
+def insert(text: str, entry: WantedEntry, mark: OwnershipMark) -> Edited:
     """The text with the entry at its place exactly once; one of ours that is there is renewed in place."""
     root = scan(text, entry.file)
     depth, holder = _deepest(root, text, entry)
@@ -51,7 +51,9 @@ def insert(text: str, entry: WantedEntry, mark: Mark) -> Edited:
     return Edited(grown, (Hollow(entry.path[:depth], text[holder.start : holder.end]), *made))
 
 
-def remove(text: str, paths: Iterable[KeyPath], hollows: Iterable[Hollow], mark: Mark, file: PurePath) -> str:
+def remove(
+    text: str, paths: Iterable[KeyPath], hollows: Iterable[Hollow], mark: OwnershipMark, file: PurePath
+) -> str:
     """The text without what is ours in the lists at `paths`; containers empty by then are as before us."""
     root = scan(text, file)
     cuts: list[_Span] = []
@@ -68,7 +70,7 @@ def remove(text: str, paths: Iterable[KeyPath], hollows: Iterable[Hollow], mark:
 def holds_nothing(text: str, file: PurePath) -> bool:
     """Whether the text is an empty object or list."""
     root = scan(text, file)
-    return root.shape is not Shape.PLAIN and not root.items
+    return root.shape is not JsonShape.PLAIN and not root.items
 
 
 # ---------------------------------------------------------------- spans
@@ -79,10 +81,10 @@ class _Span(NamedTuple):
     end: int
 
 
-def scan(text: str, file: PurePath) -> Node:
+def scan(text: str, file: PurePath) -> JsonNode:
     """Where everything stands in a text; one that is no JSON is told to a person, with the file."""
     root = json_spans.scan(text)
-    if isinstance(root, Broken):
+    if isinstance(root, BrokenJson):
         raise refusal(file, text, root.at, root.reason)
     return root
 
@@ -99,17 +101,17 @@ def refusal(file: PurePath, text: str, at: int, reason: str) -> SettingsUnreadab
 # ---------------------------------------------------------------- places
 
 
-def _deepest(root: Node, text: str, entry: WantedEntry) -> tuple[int, Node]:
+def _deepest(root: JsonNode, text: str, entry: WantedEntry) -> tuple[int, JsonNode]:
     """How far the entry's path exists, and the container it ends in; of doubled keys the last counts."""
     node = root
     for depth, key in enumerate(entry.path):
-        if node.shape is not Shape.OBJECT:
+        if node.shape is not JsonShape.OBJECT:
             raise refusal(entry.file, text, node.start, f"{named(entry.path[:depth])} should be an object")
         values = [item.value for item in node.items if item.key == key]
         if not values:
             return depth, node
         node = values[-1]
-    if node.shape is not Shape.ARRAY:
+    if node.shape is not JsonShape.ARRAY:
         raise refusal(entry.file, text, node.start, f"{named(entry.path)} should be a list")
     return len(entry.path), node
 
@@ -118,18 +120,18 @@ def named(path: KeyPath) -> str:
     return f"`{'.'.join(path)}`" if path else "the whole"
 
 
-def all_at(root: Node, path: KeyPath) -> Iterator[Node]:
+def all_at(root: JsonNode, path: KeyPath) -> Iterator[JsonNode]:
     """Every container at the path: where a key is doubled, ours may be under any of them."""
     if not path:
-        if root.shape is not Shape.PLAIN:
+        if root.shape is not JsonShape.PLAIN:
             yield root
-    elif root.shape is Shape.OBJECT:
+    elif root.shape is JsonShape.OBJECT:
         for item in root.items:
             if item.key == path[0]:
                 yield from all_at(item.value, path[1:])
 
 
-def _leaves(text: str, array: Node, mark: Mark) -> Iterator[Node]:
+def _leaves(text: str, array: JsonNode, mark: OwnershipMark) -> Iterator[JsonNode]:
     """What is ours in a list: elements that bear our mark, and such elements of a list inside one."""
     for item in array.items:
         if _is_ours(text, item.value, mark):
@@ -139,17 +141,17 @@ def _leaves(text: str, array: Node, mark: Mark) -> Iterator[Node]:
                 yield from _leaves(text, inner, mark)
 
 
-def _is_ours(text: str, node: Node, mark: Mark) -> bool:
-    if node.shape is Shape.ARRAY:  # a name, and the options that go with it
+def _is_ours(text: str, node: JsonNode, mark: OwnershipMark) -> bool:
+    if node.shape is JsonShape.ARRAY:  # a name, and the options that go with it
         return any(_is_ours(text, item.value, mark) for item in node.items)
-    values = [item.value for item in node.items] if node.shape is Shape.OBJECT else [node]
-    plain = (value for value in values if value.shape is Shape.PLAIN)
+    values = [item.value for item in node.items] if node.shape is JsonShape.OBJECT else [node]
+    plain = (value for value in values if value.shape is JsonShape.PLAIN)
     return any(mark.owns(string) for value in plain for string in strings(text, value))
 
 
-def _lists(node: Node) -> Iterator[Node]:
-    if node.shape is Shape.OBJECT:
-        yield from (item.value for item in node.items if item.value.shape is Shape.ARRAY)
+def _lists(node: JsonNode) -> Iterator[JsonNode]:
+    if node.shape is JsonShape.OBJECT:
+        yield from (item.value for item in node.items if item.value.shape is JsonShape.ARRAY)
 
 
 def _wrapped(value: Json, keys: KeyPath) -> Json:
@@ -166,7 +168,7 @@ def without(text: str, cuts: Iterable[_Span]) -> str:
     return text
 
 
-def _cuts(text: str, array: Node, doomed: Collection[int]) -> list[_Span]:
+def _cuts(text: str, array: JsonNode, doomed: Collection[int]) -> list[_Span]:
     """The spans to cut so that the doomed values, known by where they start, are gone."""
     gone = frozenset(number for number, item in enumerate(array.items) if _dies(item.value, doomed))
     cuts = dropped(text, array, gone)
@@ -177,14 +179,14 @@ def _cuts(text: str, array: Node, doomed: Collection[int]) -> list[_Span]:
     return cuts
 
 
-def _dies(node: Node, doomed: Collection[int]) -> bool:
+def _dies(node: JsonNode, doomed: Collection[int]) -> bool:
     """A group whose list held nothing but the doomed goes with them."""
     return node.start in doomed or any(
         inner.items and all(_dies(item.value, doomed) for item in inner.items) for inner in _lists(node)
     )
 
 
-def dropped(text: str, container: Node, gone: Collection[int]) -> list[_Span]:
+def dropped(text: str, container: JsonNode, gone: Collection[int]) -> list[_Span]:
     """The spans of these items, each with the one comma that goes with it; comments of others stay."""
     items = container.items
     if len(gone) == len(items):
@@ -200,7 +202,7 @@ def dropped(text: str, container: Node, gone: Collection[int]) -> list[_Span]:
     return cuts
 
 
-def _emptied(text: str, container: Node) -> list[_Span]:
+def _emptied(text: str, container: JsonNode) -> list[_Span]:
     """The spans to cut so that nothing is left in a container but what somebody noted there."""
     first, last = container.items[0].start, container.items[-1].value.end
     comma = _comma(text, last, container.end - 1)
@@ -253,7 +255,7 @@ class _Style:
     gap: str
 
 
-def style_of(text: str, root: Node) -> _Style:
+def style_of(text: str, root: JsonNode) -> _Style:
     newline = "\r\n" if "\r\n" in text else "\n"
     if not root.items:
         return _Style(newline, "  ", " ")
@@ -263,7 +265,7 @@ def style_of(text: str, root: Node) -> _Style:
     return _Style(newline, unit, " " if unit or text[first.value.start - 1] in " \t\n\r" else "")
 
 
-def appended(text: str, holder: Node, style: _Style, key: KeyPath, value: Json) -> str:
+def appended(text: str, holder: JsonNode, style: _Style, key: KeyPath, value: Json) -> str:
     """The text with one more item at the end of the container, laid out like its neighbours."""
     name = f"{json.dumps(key[0], ensure_ascii=False)}:{style.gap}" if key else ""
     if not holder.items:
@@ -296,7 +298,9 @@ def rendered(value: Json, indent: str, style: _Style) -> str:
     return pretty.replace("\n", style.newline + indent)
 
 
-def _renewed(text: str, entry: WantedEntry, array: Node, leaves: tuple[Node, ...], mark: Mark) -> str:
+def _renewed(
+    text: str, entry: WantedEntry, array: JsonNode, leaves: tuple[JsonNode, ...], mark: OwnershipMark
+) -> str:
     """The text with the first of ours as it is wanted today, and no other beside it."""
     first, *others = leaves
     text = without(text, _cuts(text, array, frozenset(leaf.start for leaf in others)))
@@ -304,7 +308,7 @@ def _renewed(text: str, entry: WantedEntry, array: Node, leaves: tuple[Node, ...
     alone = json.dumps([entry.value])
     wanted = next(_leaves(alone, scan(alone, entry.file), mark))
     value = json.loads(alone[wanted.start : wanted.end])
-    if said(text, first) == value:
+    if value_of(text, first) == value:
         return text
     style = style_of(text, scan(text, entry.file))
     if "\n" not in text[first.start : first.end]:

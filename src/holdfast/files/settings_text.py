@@ -6,7 +6,14 @@ What is ours goes in and comes out; every other byte stays. No file is opened he
 from collections.abc import Iterable
 from pathlib import PurePath
 
-from holdfast.core.events.install_request import KeyPath, Mark, Wanted, WantedBlock, WantedEntry, WantedMember
+from holdfast.core.events.install_request import (
+    KeyPath,
+    OwnershipMark,
+    Wanted,
+    WantedBlock,
+    WantedEntry,
+    WantedMember,
+)
 from holdfast.files import json_members, json_text, markdown_text, toml_text
 from holdfast.files.json_text import Edited, Hollow
 
@@ -18,7 +25,7 @@ def new(file: PurePath) -> str:
     return "" if _is_toml(file) or _is_markdown(file) else "{}\n"
 
 
-def insert(text: str, wanted: Wanted, mark: Mark) -> Edited:
+def insert(text: str, wanted: Wanted, mark: OwnershipMark) -> Edited:
     """The text with what is wanted at its place exactly once; ours that is there is renewed in place."""
     match wanted:
         case WantedEntry():
@@ -31,7 +38,9 @@ def insert(text: str, wanted: Wanted, mark: Mark) -> Edited:
             return json_members.insert(text, wanted, mark)
 
 
-def remove(text: str, paths: Iterable[KeyPath], hollows: Iterable[Hollow], mark: Mark, file: PurePath) -> str:
+def remove(
+    text: str, paths: Iterable[KeyPath], hollows: Iterable[Hollow], mark: OwnershipMark, file: PurePath
+) -> str:
     """The text without what is ours at `paths`; containers empty by then are as before us."""
     if _is_toml(file):
         return toml_text.remove(text, paths, mark, file)

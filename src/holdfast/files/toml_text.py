@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
 from typing import cast
 
-from holdfast.core.events.install_request import Json, KeyPath, Mark, WantedMember
+from holdfast.core.events.install_request import Json, KeyPath, OwnershipMark, WantedMember
 from holdfast.errors import SettingsUnreadable
 from holdfast.lazy_dataclass import dataclass
 
 
-def insert(text: str, wanted: WantedMember, mark: Mark) -> str:
+def insert(text: str, wanted: WantedMember, mark: OwnershipMark) -> str:
     """The text with the table in it exactly once; one of ours that is there is renewed in place."""
     present = _at(_parsed(text, wanted.file), wanted.path)
     if present is None:
@@ -29,7 +29,7 @@ def insert(text: str, wanted: WantedMember, mark: Mark) -> str:
     return grown
 
 
-def remove(text: str, paths: Iterable[KeyPath], mark: Mark, file: PurePath) -> str:
+def remove(text: str, paths: Iterable[KeyPath], mark: OwnershipMark, file: PurePath) -> str:
     """The text without the tables at `paths` that are ours, with all that stands in them."""
     for path in set(paths):
         present = _at(_parsed(text, file), path)
@@ -64,7 +64,7 @@ def _at(value: object, path: KeyPath) -> object | None:
     return value
 
 
-def _is_ours(value: object, mark: Mark) -> bool:
+def _is_ours(value: object, mark: OwnershipMark) -> bool:
     return any(mark.owns(text) for text in _texts(value))
 
 

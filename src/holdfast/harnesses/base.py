@@ -15,8 +15,7 @@ from typing import Protocol, runtime_checkable
 from holdfast.core.agent_log.records import Log, Record
 from holdfast.core.brief.brief_input import KeptByHarness
 from holdfast.core.events.event import Event, Skipped, Source
-from holdfast.core.events.guidance import Skill
-from holdfast.core.events.install_request import Wanted, WantedCopy, WantedEntry, WantedMember
+from holdfast.core.events.install_request import Skill, Wanted, WantedCopy, WantedEntry, WantedMember
 from holdfast.core.session.pressure import AutoCompact
 from holdfast.core.session.session import Process
 from holdfast.lazy_dataclass import dataclass

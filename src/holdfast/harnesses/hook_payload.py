@@ -15,17 +15,17 @@ from holdfast.core.events.event import (
     AssistantText,
     Compacted,
     CompactionImminent,
+    CompactionSign,
     Event,
     ModelChanged,
     Origin,
     SessionEnded,
     SessionStarted,
-    Sign,
     Skipped,
     Source,
     TurnEnded,
 )
-from holdfast.core.events.fence import without_ours
+from holdfast.core.text.untrusted import without_injected_text
 from holdfast.harnesses.base import Ask, Envelope, HookEvent
 from holdfast.harnesses.fields import read_object, text
 from holdfast.harnesses.frame import Common, Frame
@@ -145,7 +145,7 @@ def started(payload: SessionPayload) -> HookContent:
     )
     events: tuple[Event, ...] = (start,)
     if source is Source.COMPACT:
-        events = (start, Compacted(**payload.common("compacted"), sign=Sign.START))
+        events = (start, Compacted(**payload.common("compacted"), sign=CompactionSign.START))
     return HookContent(Ask.START, events, source=source)
 
 
@@ -158,7 +158,7 @@ def model_in_use(payload: SessionPayload, window: int) -> tuple[Event, ...]:
 def turn_ended(payload: SessionPayload) -> HookContent:
     """The agent stopped, with its last message. An agent that a hook just made continue may stop now."""
     ask = Ask.NOTHING if payload.fields.get("stop_hook_active") is True else Ask.STOP
-    words = without_ours(payload.text("last_assistant_message")).strip()
+    words = without_injected_text(payload.text("last_assistant_message")).strip()
     last_message = (AssistantText(**payload.common("letter", Origin.ASSISTANT), text=words),) if words else ()
     return HookContent(ask, events=(TurnEnded(**payload.common("stop")),), stand_ins=last_message)
 
@@ -168,8 +168,8 @@ def imminent(payload: SessionPayload, trigger: str = "") -> CompactionImminent:
     return CompactionImminent(
         **payload.common("imminent"),
         trigger=payload.text("trigger") or trigger,
-        instructions=without_ours(payload.text("custom_instructions", "customInstructions")),
-        session_context=without_ours(payload.text("sessionContext", "session_context")),
+        instructions=without_injected_text(payload.text("custom_instructions", "customInstructions")),
+        session_context=without_injected_text(payload.text("sessionContext", "session_context")),
     )
 
 

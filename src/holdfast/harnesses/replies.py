@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from holdfast.core.events.event import Event, Origin, Replied
-from holdfast.core.events.fence import without_ours
+from holdfast.core.text.untrusted import without_injected_text
 from holdfast.harnesses.fields import capped, items, mapping, text
 from holdfast.harnesses.frame import Frame
 
 
 def reply(call: str, words: str, frame: Frame, question: str = "", part: str = "reply") -> Iterator[Event]:
     """The user's answer to a call, if any; without a question it is the reason of a refusal."""
-    if words := capped(without_ours(words)).strip():
-        asked_question = capped(without_ours(question))
+    if words := capped(without_injected_text(words)).strip():
+        asked_question = capped(without_injected_text(question))
         yield Replied(**frame.part(Origin.HUMAN, part), call=call, text=words, question=asked_question)
 
 

@@ -1,14 +1,14 @@
 """Skills: folders with a `SKILL.md` each, in the format that harnesses share, shipped with the package.
 
 An agent reads them, so they are short. Each harness knows where it looks for skills;
-`core.events.guidance` has the instructions for every session.
+`core.events.install_request` has the instructions for every session.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from holdfast.core.events.guidance import Skill
+from holdfast.core.events.install_request import Skill
 
 
 def shipped() -> tuple[Skill, ...]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from holdfast.core.brief.brief_input import FILES, IN_USE, OVER_BUDGET, STATE, Item
 from holdfast.core.brief.form import PLAIN_SHARE, TRIMMED, Sheet, readable
 from holdfast.core.brief.layout import written
-from holdfast.core.text.strings import says
+from holdfast.core.text.strings import contains_whole
 from tests.core.scenes import NOON
 
 HEADLINE = "## Session Recovery Context\nThis is what was kept of it all, to be checked."
@@ -65,5 +65,5 @@ def test_where_there_is_hardly_anything_but_names_they_stay() -> None:
 
 
 def test_a_name_is_said_only_where_it_stands_alone() -> None:
-    assert says("see `run`, then stop", "run")
-    assert not says("see run_all and pre-run", "run")
+    assert contains_whole("see `run`, then stop", "run")
+    assert not contains_whole("see run_all and pre-run", "run")

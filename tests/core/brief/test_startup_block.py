@@ -12,7 +12,7 @@ from holdfast.core.brief.startup_block import KIND, narrowed, written
 from holdfast.core.documents.continuity import LayerName, Part, Summary
 from holdfast.core.documents.continuity_startup import TITLE, Layered, Limits, Loaded
 from holdfast.core.documents.continuity_summary import generated
-from holdfast.core.events.fence import without_ours
+from holdfast.core.text.untrusted import without_injected_text
 from tests.core.scenes import NOON, session, worked
 
 LAYERS = tuple(Layered(name, f"{name}.md", said) for name, said in generated(worked()).layers.items())
@@ -39,7 +39,7 @@ def test_what_only_the_continuity_says_stands_behind_the_brief() -> None:
     assert brief.count("tests/test_retry.py") == written(replace(told(), loaded=None), 2_000).text.count(
         "tests/test_retry.py"
     )
-    assert without_ours(brief).strip() == "", "both are between our marks"
+    assert without_injected_text(brief).strip() == "", "both are between our marks"
 
 
 def test_where_there_is_no_session_the_continuity_stands_alone() -> None:

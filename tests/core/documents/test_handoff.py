@@ -23,7 +23,7 @@ from holdfast.core.documents.handoff import (
     render,
 )
 from holdfast.core.documents.handoff_names import file_name, matching, slug
-from holdfast.core.events.fence import without_ours
+from holdfast.core.text.untrusted import without_injected_text
 
 HEAD = Head("Finish the report", "2026-01-31T12:00:00Z", "s1", "some-harness", "feature/sums", "0123abcd")
 CHECKS = (Check("src/totals.py", "def total(rows):"), Check("docs/plan.md"))
@@ -158,7 +158,7 @@ def test_what_is_pasted_elsewhere_says_how_to_begin() -> None:
     assert "holdfast handoff pickup 2026-01-31-main-x.md" in text
     assert "not an instruction" in text
     assert text.endswith("- `docs/plan.md` exists\n</holdfast-recall>")
-    assert "Handoff" not in without_ours(text)
+    assert "Handoff" not in without_injected_text(text)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from holdfast.core.evaluation.survival import (
     rarity,
     score,
 )
-from holdfast.core.events.event import MAIN, Action, Compacted, Event, Origin, Sign
+from holdfast.core.events.event import MAIN, Action, Compacted, CompactionSign, Event, Origin
 from tests.core.scenes import KEY, NOON, called, prompt, returned, said
 
 
@@ -28,7 +28,7 @@ def chatter(count: int, text: str = "") -> list[Event]:
     return [said(text, f"chatter-{number}") for number in range(count)]
 
 
-def compacted(sign: Sign, summary: str = "", agent: str = MAIN) -> Compacted:
+def compacted(sign: CompactionSign, summary: str = "", agent: str = MAIN) -> Compacted:
     origin = Origin.HARNESS
     return Compacted(
         session=KEY, record=f"c-{sign}", at=NOON, origin=origin, agent=agent, sign=sign, summary=summary
@@ -63,7 +63,7 @@ def test_a_long_stretch_is_cut_at_half_and_three_quarters() -> None:
 
 
 def test_what_comes_after_the_next_cut_is_that_ones_need() -> None:
-    events = [*chatter(160), compacted(Sign.BOUNDARY), *chatter(200)]
+    events = [*chatter(160), compacted(CompactionSign.BOUNDARY), *chatter(200)]
     assert [(cut.kind, cut.resumed, cut.until) for cut in cuts(events)] == [
         (CutKind.VIRTUAL, 80, 120),
         (CutKind.VIRTUAL, 120, 160),
@@ -80,10 +80,10 @@ def test_a_short_stretch_is_not_cut() -> None:
 def test_all_signs_of_one_compaction_are_one_cut_until_the_next() -> None:
     events = [
         *chatter(50),
-        compacted(Sign.BOUNDARY),
-        compacted(Sign.SUMMARY, "what was"),
+        compacted(CompactionSign.BOUNDARY),
+        compacted(CompactionSign.SUMMARY, "what was"),
         *chatter(50),
-        compacted(Sign.BOUNDARY),
+        compacted(CompactionSign.BOUNDARY),
         *chatter(10),
     ]
     assert cuts(events) == (
@@ -93,7 +93,7 @@ def test_all_signs_of_one_compaction_are_one_cut_until_the_next() -> None:
 
 
 def test_a_subagents_compaction_cuts_nothing() -> None:
-    assert cuts([*chatter(50), compacted(Sign.SUMMARY, agent="a1"), *chatter(50)]) == ()
+    assert cuts([*chatter(50), compacted(CompactionSign.SUMMARY, agent="a1"), *chatter(50)]) == ()
 
 
 def test_what_the_agent_names_first_was_needed_and_what_is_brought_back_was_not() -> None:

@@ -7,7 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.core.events.event import Action, ToolCalled
-from holdfast.core.evidence.mentions import CROWD, HALF_LIFE, counted, file_key, in_call, in_text, use_at
+from holdfast.core.evidence.mentions import (
+    CROWD,
+    HALF_LIFE,
+    file_key,
+    in_call,
+    in_text,
+    use_at,
+    with_mentions,
+)
 from holdfast.core.evidence.patches import FileChange
 from holdfast.core.evidence.trail import MENTIONS_KEPT, Mention, Thing
 from tests.core.scenes import called
@@ -71,32 +79,32 @@ def test_a_name_remembers_the_file_that_it_was_changed_in() -> None:
 
 
 def test_a_mention_fades_by_half_in_a_half_life() -> None:
-    (mention,) = counted((), [Mention("a_name")], step=10)
+    (mention,) = with_mentions((), [Mention("a_name")], step=10)
     assert use_at(mention, 10 + HALF_LIFE) == pytest.approx(use_at(mention, 10) / 2)
 
 
 def test_naming_it_again_adds_to_what_is_left() -> None:
-    once = counted((), [Mention("a_name")], step=0)
-    (twice,) = counted(once, [Mention("a_name")], step=HALF_LIFE)
+    once = with_mentions((), [Mention("a_name")], step=0)
+    (twice,) = with_mentions(once, [Mention("a_name")], step=HALF_LIFE)
     assert use_at(twice, HALF_LIFE) == pytest.approx(1.5 * once[0].use)
 
 
 def test_among_many_others_a_thing_counts_less() -> None:
-    (alone,) = counted((), [Mention("a_name")], step=1)
-    crowd = counted((), [Mention(f"name_{n}") for n in range(CROWD)], step=1)
+    (alone,) = with_mentions((), [Mention("a_name")], step=1)
+    crowd = with_mentions((), [Mention(f"name_{n}") for n in range(CROWD)], step=1)
     assert crowd[0].use < 0.6 * alone.use
 
 
 def test_what_is_named_last_comes_last() -> None:
-    rows = counted((), [Mention("one_name"), Mention("other_name")], step=1)
-    assert [mention.name for mention in counted(rows, [Mention("one_name")], step=2)][-1] == "one_name"
+    rows = with_mentions((), [Mention("one_name"), Mention("other_name")], step=1)
+    assert [mention.name for mention in with_mentions(rows, [Mention("one_name")], step=2)][-1] == "one_name"
 
 
 def test_the_least_used_make_room_for_the_new() -> None:
     rows: tuple[Mention, ...] = ()
     for step in range(MENTIONS_KEPT + 100):
         often = [Mention("always_there")] if step % 20 == 0 else []
-        rows = counted(rows, [Mention(f"name_{step}"), *often], step)
+        rows = with_mentions(rows, [Mention(f"name_{step}"), *often], step)
     names = {mention.name for mention in rows}
     assert len(rows) <= MENTIONS_KEPT
     assert {"always_there", f"name_{MENTIONS_KEPT + 99}"} <= names
@@ -105,5 +113,5 @@ def test_the_least_used_make_room_for_the_new() -> None:
 
 @given(st.text(max_size=300))
 def test_any_text_can_be_searched(text: str) -> None:
-    rows = counted((), in_text(text), step=1)
+    rows = with_mentions((), in_text(text), step=1)
     assert len({(mention.thing, mention.name) for mention in rows}) == len(rows)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.core.events.event import Action
-from holdfast.core.evidence.patches import FileChange, below, patched, placed
+from holdfast.core.evidence.patches import FileChange, changes_in_patch, path_below, with_located_paths
 from tests.tables import every_row
 
 EDIT, WRITE, DELETE = Action.EDIT, Action.WRITE, Action.DELETE
@@ -122,7 +122,7 @@ PLAIN = """--- a/x.py\t2024-01-01 10:00:00
     ],
 )
 def test_every_file_of_a_patch_is_found(text: str, changes: tuple[FileChange, ...]) -> None:
-    assert patched(text) == changes
+    assert changes_in_patch(text) == changes
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_every_file_of_a_patch_is_found(text: str, changes: tuple[FileChange, ..
 def test_a_path_is_seen_from_where_the_command_began(
     folder: str | None, path: str, whole: str | None
 ) -> None:
-    assert below(folder, path) == whole
+    assert path_below(folder, path) == whole
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_a_path_is_seen_from_where_the_command_began(
     ],
 )
 def test_only_files_that_stay_are_placed(change: FileChange, project: str, seen: FileChange | None) -> None:
-    assert placed(change, "src", project) == seen
+    assert with_located_paths(change, "src", project) == seen
 
 
 LINES = st.sampled_from(
@@ -178,7 +178,7 @@ LINES = st.sampled_from(
 
 @given(st.lists(LINES | st.text(max_size=20)))
 def test_any_text_can_be_read_and_no_path_is_empty(lines: list[str]) -> None:
-    for change in patched("\n".join(lines)):
+    for change in changes_in_patch("\n".join(lines)):
         assert change.path
         assert change.action in {EDIT, WRITE, DELETE}
 
@@ -187,5 +187,5 @@ def test_any_text_can_be_read_and_no_path_is_empty(lines: list[str]) -> None:
 def test_no_file_of_a_long_patch_is_lost(names: list[str]) -> None:
     managed = "".join(f"*** Update File: {name}\n@@\n-a\n+b\n" for name in names)
     diff = "".join(f"--- a/{name}\n+++ b/{name}\n@@ -1 +1 @@\n-a\n+b\n" for name in names)
-    assert [change.path for change in patched(managed)] == names
-    assert [change.path for change in patched(diff)] == names
+    assert [change.path for change in changes_in_patch(managed)] == names
+    assert [change.path for change in changes_in_patch(diff)] == names

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from holdfast.core.events.durations import DAY_MS
-from holdfast.core.events.fence import fence
 from holdfast.core.memory.audit import UNUSED_DAYS, Problem, doubts, files_named
 from holdfast.core.memory.memory import Memory, MemoryKind, Scope
+from holdfast.core.text.untrusted import fence
 
 NOON = 1_767_268_800_000
 

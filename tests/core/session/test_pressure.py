@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.events.event import Compacted, ModelChanged, Origin, SessionEnded, Sign, Usage
+from holdfast.core.events.event import Compacted, CompactionSign, ModelChanged, Origin, SessionEnded, Usage
 from holdfast.core.session.pressure import (
     LARGE_WINDOW,
     USUAL_WINDOW,
@@ -19,7 +19,7 @@ from holdfast.core.session.pressure import (
     factor_of,
     gauge,
     percent,
-    tokens,
+    short_count,
     window_of,
     with_compaction,
     with_model,
@@ -45,7 +45,7 @@ def usage(used: int, *, at: int = NOON, record: str = "u1", revision: int = 0, a
 
 
 def compacted(
-    sign: Sign = Sign.BOUNDARY, at: int = NOON, before: int = 0, trigger: str = "auto"
+    sign: CompactionSign = CompactionSign.BOUNDARY, at: int = NOON, before: int = 0, trigger: str = "auto"
 ) -> Compacted:
     return Compacted(
         session=KEY,
@@ -93,7 +93,7 @@ def test_what_a_longer_name_leaves_out_is_that_of_the_shorter() -> None:
 
 
 @pytest.mark.parametrize(
-    ("known", "tokens"),
+    ("pressure", "expected"),
     [
         (Pressure(model="alpha-1"), 100_000),
         (Pressure(model="alpha-1", told=64_000), 64_000),
@@ -106,8 +106,8 @@ def test_what_a_longer_name_leaves_out_is_that_of_the_shorter() -> None:
         (Pressure(used=3_000_000), 3_000_000),
     ],
 )
-def test_the_capacity_is_the_least_of_all_that_limits_it(known: Pressure, tokens: int) -> None:
-    assert capacity(known, MODELS) == tokens
+def test_the_capacity_is_the_least_of_all_that_limits_it(pressure: Pressure, expected: int) -> None:
+    assert capacity(pressure, MODELS) == expected
 
 
 @pytest.mark.parametrize(
@@ -182,10 +182,12 @@ class TestACompaction:
 
     @pytest.mark.parametrize(("at", "used"), [(NOON - 1, 0), (NOON, 7), (NOON + 1, 7)])
     def test_makes_a_count_that_comes_late_worth_nothing(self, at: int, used: int) -> None:
-        assert after(session(), compacted(Sign.START), usage(7, at=at)).pressure.used == used
+        assert after(session(), compacted(CompactionSign.START), usage(7, at=at)).pressure.used == used
 
     def test_is_not_a_second_one_because_of_its_second_sign(self) -> None:
-        seen = after(session(), compacted(Sign.START, NOON), usage(7, at=NOON + 1), compacted(at=NOON + 2))
+        seen = after(
+            session(), compacted(CompactionSign.START, NOON), usage(7, at=NOON + 1), compacted(at=NOON + 2)
+        )
         assert seen.pressure.used == 7
 
     def test_that_nobody_asked_for_teaches_how_much_fits(self) -> None:
@@ -194,7 +196,9 @@ class TestACompaction:
         assert capacity(by_itself.pressure, MODELS) == 155_000
 
     def test_teaches_also_by_its_later_signs(self) -> None:
-        seen = after(session(), compacted(Sign.START), compacted(Sign.BOUNDARY, before=155_000))
+        seen = after(
+            session(), compacted(CompactionSign.START), compacted(CompactionSign.BOUNDARY, before=155_000)
+        )
         assert seen.pressure.learned == 155_000
 
     @pytest.mark.parametrize(
@@ -259,4 +263,4 @@ def test_a_percentage_is_never_said_before_it_is_reached(used: int, of: int) -> 
 
 @given(st.integers(0, 10**8))
 def test_a_number_of_tokens_is_short(count: int) -> None:
-    assert len(tokens(count)) <= 6
+    assert len(short_count(count)) <= 6

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from holdfast.core.events.event import Compacted, Origin, Sign
+from holdfast.core.events.event import Compacted, CompactionSign, Origin
 from holdfast.core.evidence.trail import Trail
-from holdfast.core.session.rolling import Outline, Rolling, RollingPolicy, after_checkpoint, due, outlined
+from holdfast.core.session.rolling import (
+    Outline,
+    Rolling,
+    RollingPolicy,
+    after_checkpoint,
+    is_checkpoint_due,
+    outline_of,
+)
 from holdfast.core.session.session import Policy, Session, TakeCheckpoint, Trigger, advance
 from tests.core.scenes import KEY, NOON, after, prompt, said, session, worked
 from tests.core.session.test_pressure import usage
@@ -33,7 +40,7 @@ DEFAULT = RollingPolicy()
     ],
 )
 def test_when_one_is_due(rolling: Rolling, used: int, percent: int, prompts: int, *, is_due: bool) -> None:
-    assert due(rolling, DEFAULT, used, percent, prompts) is is_due
+    assert is_checkpoint_due(rolling, DEFAULT, used, percent, prompts) is is_due
 
 
 def test_one_serves_all_shares_that_were_passed_at_once() -> None:
@@ -41,7 +48,7 @@ def test_one_serves_all_shares_that_were_passed_at_once() -> None:
 
 
 def test_none_is_due_where_they_are_off() -> None:
-    assert not due(Rolling(), RollingPolicy(enabled=False), 199_000, 99, 90)
+    assert not is_checkpoint_due(Rolling(), RollingPolicy(enabled=False), 199_000, 99, 90)
 
 
 def triggers(state: Session, *used: int) -> tuple[Session, list[int]]:
@@ -60,7 +67,9 @@ def test_a_filling_window_is_saved_once_at_each_share() -> None:
 
 def test_a_new_window_is_saved_again() -> None:
     state, _ = triggers(worked(), 51_000, 151_000)
-    boundary = Compacted(session=KEY, record="b", at=NOON, origin=Origin.HARNESS, sign=Sign.BOUNDARY)
+    boundary = Compacted(
+        session=KEY, record="b", at=NOON, origin=Origin.HARNESS, sign=CompactionSign.BOUNDARY
+    )
     _, again = triggers(after(state, boundary), 30_000, 52_000)
     assert again == [52_000]
 
@@ -82,7 +91,7 @@ def test_the_fields_of_one() -> None:
         worked(),
         said("I decided to use a monotonic clock in `retry.py`. Should the limit be configurable?", "a9"),
     ).trail
-    outline = outlined(trail, 51_000, 7)
+    outline = outline_of(trail, 51_000, 7)
     assert (outline.tokens, outline.messages) == (51_000, 7)
     assert "Fix the flaky retry test" in outline.summary
     assert any("monotonic clock" in one for one in outline.key_decisions)
@@ -91,4 +100,4 @@ def test_the_fields_of_one() -> None:
 
 
 def test_of_nothing_there_is_nothing_to_say() -> None:
-    assert outlined(Trail(), 0, 0) == Outline()
+    assert outline_of(Trail(), 0, 0) == Outline()

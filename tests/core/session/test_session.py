@@ -10,6 +10,7 @@ from holdfast.core.events.event import (
     BriefSeen,
     Compacted,
     CompactionImminent,
+    CompactionSign,
     DigestGiven,
     Event,
     ModelChanged,
@@ -17,11 +18,9 @@ from holdfast.core.events.event import (
     Remembered,
     SessionEnded,
     SessionStarted,
-    Sign,
     Source,
     TurnEnded,
 )
-from holdfast.core.events.fence import TITLE, fence
 from holdfast.core.session.session import (
     Due,
     Effect,
@@ -31,14 +30,15 @@ from holdfast.core.session.session import (
     TakeCheckpoint,
     Trigger,
     advance,
-    brief_owed,
-    clear,
     consume,
+    end_session,
+    expect_prompt,
+    needs_brief,
     revise,
     should_checkpoint,
     tick,
-    wait,
 )
+from holdfast.core.text.untrusted import TITLE, fence
 from tests.core.scenes import KEY, MINUTE, NOON, POLICY, after, prompt, session, worked
 
 
@@ -54,7 +54,7 @@ def imminent(instructions: str = "", context: str = "") -> CompactionImminent:
     )
 
 
-def compacted(sign: Sign, at: int = NOON) -> Compacted:
+def compacted(sign: CompactionSign, at: int = NOON) -> Compacted:
     return Compacted(session=KEY, record=f"{sign}-{at}", at=at, origin=Origin.HARNESS, sign=sign)
 
 
@@ -83,7 +83,7 @@ def digest(origin: Origin) -> DigestGiven:
         (ended("clear"), (TakeCheckpoint(Trigger.CLEAR),)),
         (digest(Origin.ASSISTANT), (TakeCheckpoint(Trigger.AGENT, "half done"),)),
         (digest(Origin.HUMAN), (TakeCheckpoint(Trigger.EXPLICIT, "half done"),)),
-        (compacted(Sign.BOUNDARY), (TakeCheckpoint(Trigger.PRE_COMPACTION),)),
+        (compacted(CompactionSign.BOUNDARY), (TakeCheckpoint(Trigger.PRE_COMPACTION),)),
         (started(Source.STARTUP), ()),
         (prompt("and now the docs", "p9"), ()),
     ],
@@ -92,7 +92,9 @@ def test_each_event_calls_for_its_effects(event: Event, effects: tuple[Effect, .
     assert advance(worked(), event, POLICY)[1] == effects
 
 
-@pytest.mark.parametrize("event", [imminent(), ended("other"), ended("clear"), compacted(Sign.BOUNDARY)])
+@pytest.mark.parametrize(
+    "event", [imminent(), ended("other"), ended("clear"), compacted(CompactionSign.BOUNDARY)]
+)
 def test_a_session_in_which_nothing_happened_needs_no_checkpoint(event: Event) -> None:
     assert advance(session(), event, POLICY)[1] == ()
 
@@ -101,20 +103,20 @@ def test_a_turn_is_open_from_its_prompt_until_the_agent_stops_or_the_session_end
     asked = after(session(), prompt("go", "p1"))
     stopped = TurnEnded(session=KEY, record="stop", at=NOON, origin=Origin.HARNESS)
     assert asked.turn_open
-    assert wait(session(), prompt("go", "letter:1"), POLICY).turn_open
+    assert expect_prompt(session(), prompt("go", "letter:1"), POLICY).turn_open
     assert not after(asked, stopped).turn_open
     assert not after(asked, ended("other")).turn_open
 
 
 def test_a_prompt_that_the_transcript_shows_late_opens_no_turn_again() -> None:
     stopped = TurnEnded(session=KEY, record="stop", at=NOON, origin=Origin.HARNESS)
-    told = after(wait(session(), prompt("go", "letter:1", turn="t"), POLICY), stopped)
+    told = after(expect_prompt(session(), prompt("go", "letter:1", turn="t"), POLICY), stopped)
     assert not after(told, prompt("go", "p1", turn="t")).turn_open
 
 
 def test_an_announced_compaction_is_not_saved_twice() -> None:
     announced = after(worked(), imminent())
-    assert advance(announced, compacted(Sign.START), POLICY)[1] == ()
+    assert advance(announced, compacted(CompactionSign.START), POLICY)[1] == ()
 
 
 def test_the_tenth_prompt_makes_a_checkpoint_due() -> None:
@@ -139,7 +141,7 @@ def test_time_alone_makes_nothing_due() -> None:
 
 
 def test_time_makes_nothing_due_in_a_session_that_is_over() -> None:
-    over = clear(worked(), Phase.ENDED, NOON + MINUTE, "other")
+    over = end_session(worked(), Phase.ENDED, NOON + MINUTE, "other")
     assert tick(over, POLICY, NOON + 60 * MINUTE).due is None
 
 
@@ -174,36 +176,36 @@ class TestPromptsToldTwice:
     shown = prompt("use a monotonic clock", "uuid-1", turn="t1")
 
     def test_a_waiting_prompt_counts_at_once(self) -> None:
-        assert wait(session(), self.payload, POLICY).prompts_told == 1
+        assert expect_prompt(session(), self.payload, POLICY).prompts_told == 1
 
     def test_the_transcript_shows_what_waited(self) -> None:
-        both = after(wait(session(), self.payload, POLICY), self.shown)
+        both = after(expect_prompt(session(), self.payload, POLICY), self.shown)
         assert (both.prompts_told, both.waiting) == (1, ())
         assert [said.record for said in both.trail.prompts] == ["uuid-1"]
 
     def test_a_letter_that_comes_after_the_transcript_adds_nothing(self) -> None:
-        assert wait(after(session(), self.shown), self.payload, POLICY).prompts_told == 1
+        assert expect_prompt(after(session(), self.shown), self.payload, POLICY).prompts_told == 1
 
     def test_a_letter_that_was_settled_is_recognised_when_the_transcript_shows_it_after_all(self) -> None:
-        settled = after(wait(session(), self.payload, POLICY), self.payload)
+        settled = after(expect_prompt(session(), self.payload, POLICY), self.payload)
         assert (settled.prompts_told, settled.waiting) == (1, ())
         assert after(settled, self.shown).prompts_told == 1
 
     def test_two_equal_prompts_are_two(self) -> None:
         again = prompt("use a monotonic clock", "letter:2", turn="t2")
         shown_again = prompt("use a monotonic clock", "uuid-2", turn="t2")
-        both = wait(wait(session(), self.payload, POLICY), again, POLICY)
+        both = expect_prompt(expect_prompt(session(), self.payload, POLICY), again, POLICY)
         assert both.prompts_told == 2
         assert after(both, self.shown, shown_again).prompts_told == 2
 
     def test_a_prompt_queued_in_a_running_turn_is_shown_without_its_turn(self) -> None:
         queued = replace(self.shown, turn="")
-        assert after(wait(session(), self.payload, POLICY), queued).prompts_told == 1
+        assert after(expect_prompt(session(), self.payload, POLICY), queued).prompts_told == 1
 
     def test_ten_waiting_prompts_make_a_checkpoint_due(self) -> None:
         ten = session()
         for n in range(10):
-            ten = wait(ten, prompt(f"step {n}", f"letter:{n}", turn=f"t{n}"), POLICY)
+            ten = expect_prompt(ten, prompt(f"step {n}", f"letter:{n}", turn=f"t{n}"), POLICY)
         assert ten.due == Due(Trigger.PERIODIC, NOON)
 
 
@@ -211,37 +213,39 @@ class TestOneCompactionHasManySigns:
     def test_all_of_them_make_one_window(self) -> None:
         once = after(
             worked(),
-            compacted(Sign.START),
-            compacted(Sign.HOOK, NOON + 5),
-            compacted(Sign.BOUNDARY, NOON - 90),
-            compacted(Sign.SUMMARY, NOON - 91),
+            compacted(CompactionSign.START),
+            compacted(CompactionSign.HOOK, NOON + 5),
+            compacted(CompactionSign.BOUNDARY, NOON - 90),
+            compacted(CompactionSign.SUMMARY, NOON - 91),
         )
         assert once.window == 1
 
     def test_two_in_quick_succession_are_two(self) -> None:
-        signs = (Sign.START, Sign.HOOK, Sign.BOUNDARY, Sign.SUMMARY)
+        signs = (CompactionSign.START, CompactionSign.HOOK, CompactionSign.BOUNDARY, CompactionSign.SUMMARY)
         first = [compacted(sign, NOON) for sign in signs]
         second = [compacted(sign, NOON + 3_000) for sign in signs]
         assert after(worked(), *first, *second).window == 2
 
     def test_one_that_no_hook_told_is_found_in_the_transcript(self) -> None:
-        assert after(worked(), compacted(Sign.BOUNDARY), compacted(Sign.SUMMARY)).window == 1
+        assert (
+            after(worked(), compacted(CompactionSign.BOUNDARY), compacted(CompactionSign.SUMMARY)).window == 1
+        )
 
     def test_a_brief_is_owed_until_the_transcript_shows_it(self) -> None:
-        once = after(worked(), compacted(Sign.BOUNDARY))
-        assert brief_owed(once)
+        once = after(worked(), compacted(CompactionSign.BOUNDARY))
+        assert needs_brief(once)
         seen = BriefSeen(session=KEY, record="b", at=NOON, origin=Origin.OURS, text=fence(f"{TITLE}\n…"))
-        assert not brief_owed(after(once, seen))
-        assert brief_owed(after(once, seen, compacted(Sign.BOUNDARY, NOON + MINUTE)))
+        assert not needs_brief(after(once, seen))
+        assert needs_brief(after(once, seen, compacted(CompactionSign.BOUNDARY, NOON + MINUTE)))
 
     @pytest.mark.parametrize("text", [fence("Remembered before"), fence(f"- quoted: {TITLE}"), TITLE])
     def test_other_text_of_ours_is_no_brief(self, text: str) -> None:
         seen = BriefSeen(session=KEY, record="b", at=NOON, origin=Origin.OURS, text=text)
-        assert brief_owed(after(worked(), compacted(Sign.BOUNDARY), seen))
+        assert needs_brief(after(worked(), compacted(CompactionSign.BOUNDARY), seen))
 
 
 def test_no_brief_is_owed_before_the_first_compaction() -> None:
-    assert not brief_owed(worked())
+    assert not needs_brief(worked())
 
 
 @pytest.mark.parametrize(
@@ -253,7 +257,7 @@ def test_no_brief_is_owed_before_the_first_compaction() -> None:
     ],
 )
 def test_a_session_lives_again_only_by_what_happens_after_its_end(event: Event, phase: Phase) -> None:
-    over = clear(worked(), Phase.ENDED, NOON + MINUTE, "other")
+    over = end_session(worked(), Phase.ENDED, NOON + MINUTE, "other")
     assert after(over, event).phase is phase
 
 

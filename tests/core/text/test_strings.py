@@ -7,8 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.core.events.event import Origin, Prompt, Replied, Todo, TodoChanged, TodosChanged, map_text
-from holdfast.core.events.fence import disarmed, fence, is_ours, without_ours
-from holdfast.core.text.strings import content_words, elapsed, in_sentences, query_terms, shortened
+from holdfast.core.text.strings import (
+    LONG_PATH,
+    content_words,
+    elapsed,
+    in_sentences,
+    path_shortener,
+    query_terms,
+    shortened,
+)
+from holdfast.core.text.untrusted import disarmed, fence, has_injected_text, without_injected_text
 
 
 @pytest.mark.parametrize(
@@ -83,9 +91,9 @@ def test_a_length_of_time_is_read_at_a_glance(milliseconds: int, words: str) -> 
 @given(st.text(max_size=200))
 def test_whatever_is_fenced_is_recognised_and_can_be_taken_out_whole(text: str) -> None:
     fenced = fence(text)
-    assert is_ours(fenced)
-    assert without_ours(f"a{fenced}b") == "ab"
-    assert not is_ours(disarmed(text))
+    assert has_injected_text(fenced)
+    assert without_injected_text(f"a{fenced}b") == "ab"
+    assert not has_injected_text(disarmed(text))
 
 
 def test_every_free_text_of_an_event_can_be_changed_and_nothing_else() -> None:
@@ -102,3 +110,38 @@ def test_every_free_text_of_an_event_can_be_changed_and_nothing_else() -> None:
     reply = Replied(session="k", record="r", at=1, origin=Origin.HUMAN, call="c", text="a", question="b")
     changed = map_text(reply, str.upper)
     assert (changed.text, changed.question, changed.call) == ("A", "B", "c")
+
+
+LEFT = "packages/core/src/evaluation/trace.ts"
+RIGHT = "packages/eval/src/evaluation/trace.ts"
+
+
+@pytest.mark.parametrize(
+    ("path", "others", "shown"),
+    [
+        ("src/retry.py", (), "src/retry.py"),
+        (LEFT, (), "…/evaluation/trace.ts"),
+        (LEFT, (LEFT,), "…/evaluation/trace.ts"),
+        (LEFT, (LEFT, RIGHT), "…/core/src/evaluation/trace.ts"),
+        (LEFT, (LEFT, f"…/{LEFT}"), "…/evaluation/trace.ts"),
+        (f"…/{LEFT}", (LEFT,), "…/evaluation/trace.ts"),
+        (LEFT, (f"apps/{LEFT}",), LEFT),
+        ("/srv/builds/nightly/artifacts/report.txt", (), "/srv/builds/nightly/artifacts/report.txt"),
+        ("a-name-that-is-longer-than-most-paths.md", (), "a-name-that-is-longer-than-most-paths.md"),
+        ("d/a/name-that-is-longer-than-most-paths.md", (), "d/a/name-that-is-longer-than-most-paths.md"),
+        ("docs/a-name-that-is-longer-than-most.md", (), "docs/a-name-that-is-longer-than-most.md"),
+    ],
+)
+def test_a_path_is_shown_by_what_tells_it_apart(path: str, others: tuple[str, ...], shown: str) -> None:
+    assert path_shortener(others)(path) == shown
+
+
+PATHS = st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=30).map("/".join), max_size=8)
+
+
+@given(PATHS)
+def test_no_two_paths_are_shown_alike(paths: list[str]) -> None:
+    short = path_shortener(paths)
+    shown = {short(path) for path in paths}
+    assert len(shown) == len(set(paths))
+    assert all(len(short(path)) <= max(len(path), LONG_PATH) for path in paths)

@@ -10,8 +10,13 @@ from holdfast.core.brief.brief_input import BriefInput, Reason
 from holdfast.core.documents.handoff import TITLES, Check, Handoff, Head
 from holdfast.core.events.event import Action, Event, Origin, SubagentStarted, Todo, TodosChanged, ToolCalled
 from holdfast.core.evidence.trail import Utterance
-from holdfast.core.work.handoff_content import Words, filled, pattern_in
-from holdfast.core.work.turns import edits, turns
+from holdfast.core.work.handoff_content import (
+    HandoffWords,
+    fill_handoff,
+    last_edits_of,
+    recognisable_line,
+    turns_of,
+)
 from tests.core.scenes import KEY, MINUTE, NOON, after, called, prompt, returned, said, session
 
 PATCH = """*** Begin Patch
@@ -56,14 +61,14 @@ def story() -> list[Event]:
     ]
 
 
-NO_WORDS = Words()
+NO_WORDS = HandoffWords()
 
 
-def handed(own: Words = NO_WORDS, events: list[Event] | None = None, **changes: object) -> Handoff:
+def handed(own: HandoffWords = NO_WORDS, events: list[Event] | None = None, **changes: object) -> Handoff:
     """The handoff after these events, with an agent's own words, and what is told changed."""
     seen = story() if events is None else events
     told = BriefInput(Reason.STARTUP, after(session(), *seen), NOON + 3 * MINUTE)
-    return filled(replace(told, **changes), seen, Head("go on"), own)  # type: ignore[arg-type]
+    return fill_handoff(replace(told, **changes), seen, Head("go on"), own)  # type: ignore[arg-type]
 
 
 def section(handoff: Handoff, title: str) -> str:
@@ -72,7 +77,7 @@ def section(handoff: Handoff, title: str) -> str:
 
 class TestTheStory:
     def test_turn_by_turn(self) -> None:
-        first, second = turns(story())
+        first, second = turns_of(story())
         assert first.prompt.startswith("Mend the sums")
         assert first.failures == ("`pytest -q`: TotalsMismatch: 41 != 42",)
         assert first.cause == "The problem is that floats are rounded too early."
@@ -80,14 +85,14 @@ class TestTheStory:
         assert (second.failures, second.cause) == ((), "")
 
     def test_a_prompt_that_is_told_twice_counts_once(self) -> None:
-        assert len(turns([prompt("go", "p1"), prompt("go", "p2"), prompt("on", "p3")])) == 2
+        assert len(turns_of([prompt("go", "p1"), prompt("go", "p2"), prompt("on", "p3")])) == 2
 
     def test_a_subagents_words_are_not_the_agents(self) -> None:
         words = replace(said("elsewhere", "a1"), agent="sub-1")
-        assert turns([prompt("go", "p1"), words])[0].statements == ()
+        assert turns_of([prompt("go", "p1"), words])[0].statements == ()
 
     def test_what_was_written_last(self) -> None:
-        written = {path: edit.text for path, edit in edits(story()).items()}
+        written = {path: edit.text for path, edit in last_edits_of(story()).items()}
         assert written == {
             "/home/you/app/src/totals.py": "def total(rows):\n    return quantize(rows)",
             "src/tax.py": "def tax(rows):\n    return sum(rows)",
@@ -110,11 +115,11 @@ class TestTheStory:
         changes: list[Event] = [
             event for call in order for event in (edited(call, Action.EDIT, "/a.py", "x = 2"), ends[call])
         ]
-        assert turns([prompt("go", "p1"), *changes])[0].failures == failures
+        assert turns_of([prompt("go", "p1"), *changes])[0].failures == failures
 
     def test_what_failed_was_not_written(self) -> None:
         events: list[Event] = [edited("c1", Action.WRITE, "/a.py", "x = 1"), returned("c1", ok=False)]
-        assert edits(events) == {}
+        assert last_edits_of(events) == {}
 
 
 def test_every_section_of_a_handoff() -> None:
@@ -158,7 +163,7 @@ def test_next_steps_stand_in_the_order_in_which_they_were_said() -> None:
 
 
 def test_an_agents_own_words_stand_first() -> None:
-    handoff = handed(Words(request=("sums",), next=("ask Ada",), pending=("rates",)))
+    handoff = handed(HandoffWords(request=("sums",), next=("ask Ada",), pending=("rates",)))
     assert handoff.sections[TITLES.index("Request and Intent")][0] == "sums"
     assert handoff.sections[TITLES.index("Next Step")][0] == "ask Ada"
     assert handoff.sections[TITLES.index("Pending")][0] == "rates"
@@ -216,7 +221,7 @@ def test_the_files_are_checked_by_the_lines_that_they_are_known_by() -> None:
     ],
 )
 def test_a_line_by_which_a_text_is_known_again(text: str, pattern: str) -> None:
-    assert pattern_in(text) == pattern
+    assert recognisable_line(text) == pattern
 
 
 def test_a_long_story_is_told_in_bounded_room() -> None:

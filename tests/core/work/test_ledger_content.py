@@ -9,7 +9,7 @@ from holdfast.core.documents.ledger import Entry, Part
 from holdfast.core.events.event import Action, Origin, Todo, TodosChanged
 from holdfast.core.events.world import GitState
 from holdfast.core.evidence.trail import Utterance
-from holdfast.core.work.ledger_content import MOST, filled, told_in
+from holdfast.core.work.ledger_content import MOST_ENTRIES, fill_ledger, ledger_in_words
 from tests.core.scenes import KEY, MINUTE, NOON, after, called, prompt, returned, said, session, worked
 
 GIT = GitState("feature/sums", "0123456789abcdef", (), ("Begin",))
@@ -26,7 +26,7 @@ def todos(*todos: tuple[str, str]) -> TodosChanged:
 
 
 def test_the_evidence_of_a_session() -> None:
-    ledger = filled(told())
+    ledger = fill_ledger(told())
     assert ledger.goal == (
         Entry("Fix the flaky retry test in tests/test_retry.py, never touch the vendored client"),
     )
@@ -44,7 +44,7 @@ def test_the_evidence_of_a_session() -> None:
 
 def test_todos_are_done_now_or_next() -> None:
     session = after(worked(), todos(("parse", "completed"), ("total", "in_progress"), ("report", "pending")))
-    ledger = filled(told(session=session))
+    ledger = fill_ledger(told(session=session))
     assert Entry("parse") in ledger.done
     assert ledger.now[0] == Entry("total")
     assert Entry("report") in ledger.next
@@ -54,15 +54,15 @@ def test_decisions_are_unconfirmed_until_they_are_approved() -> None:
     decided = after(
         worked(), said("I decided to use time.monotonic for the backoff.", "a9", NOON + 2 * MINUTE)
     )
-    (entry,) = filled(told(session=decided)).decisions
+    (entry,) = fill_ledger(told(session=decided)).decisions
     assert (entry.unconfirmed, entry.why) == (True, "not approved")
     agreed = after(decided, prompt("yes, do that", "p9", NOON + 3 * MINUTE))
-    assert filled(told(session=agreed)).decisions == (Entry(entry.text),)
+    assert fill_ledger(told(session=agreed)).decisions == (Entry(entry.text),)
 
 
 def test_a_file_that_is_not_as_it_was_left_is_unconfirmed() -> None:
     marks = {"/home/you/app/src/retry.py": "changed since"}
-    assert filled(told(marks=marks)).files == (
+    assert fill_ledger(told(marks=marks)).files == (
         Entry("`src/retry.py`", unconfirmed=True, why="changed since"),
     )
 
@@ -72,7 +72,7 @@ def test_the_agents_digest_comes_first() -> None:
         "Backoff mended.\nState: writing the test\nNext:\n- run it\nDecisions:\n- monotonic clock\n"
         "Blockers:\n- CI is down\nOpen questions:\n- how many tries?"
     )
-    ledger = filled(told(words=(Utterance(words, NOON),)))
+    ledger = fill_ledger(told(words=(Utterance(words, NOON),)))
     assert ledger.now[:2] == (Entry("Backoff mended."), Entry("writing the test"))
     assert ledger.next[0] == Entry("run it")
     assert Entry("monotonic clock") in ledger.decisions
@@ -81,18 +81,20 @@ def test_the_agents_digest_comes_first() -> None:
 
 
 def test_what_the_agent_writes_as_a_ledger_is_read_as_one() -> None:
-    ledger = told_in("# Session Ledger\n\n## Goal\nsums\n\n## Constraints\n- short names\n")
+    ledger = ledger_in_words("# Session Ledger\n\n## Goal\nsums\n\n## Constraints\n- short names\n")
     assert (ledger.goal, ledger.constraints) == ((Entry("sums"),), (Entry("short names"),))
-    result = filled(told(words=(Utterance("# Session Ledger\n\n## Constraints\n- short names\n", NOON),)))
+    result = fill_ledger(
+        told(words=(Utterance("# Session Ledger\n\n## Constraints\n- short names\n", NOON),))
+    )
     assert result.constraints[-1] == Entry("short names", unconfirmed=True, why="inferred")
 
 
 def test_a_prompt_that_only_says_to_go_on_is_no_goal() -> None:
-    assert filled(told(session=after(session(), prompt("continue", "p1")))).goal == ()
+    assert fill_ledger(told(session=after(session(), prompt("continue", "p1")))).goal == ()
 
 
 def test_a_session_in_which_nothing_happened_says_who_it_was() -> None:
-    ledger = filled(BriefInput(Reason.CLEAR, session(), NOON))
+    ledger = fill_ledger(BriefInput(Reason.CLEAR, session(), NOON))
     assert [part for part in Part if ledger.of(part)] == [Part.IDS]
 
 
@@ -105,8 +107,8 @@ def test_no_part_grows_beyond_its_bound() -> None:
         for n in range(60)
         for event in (called(f"c{n}", Action.EDIT, f"/home/you/app/f{n}.py"), returned(f"c{n}"))
     ]
-    ledger = filled(told(session=after(session(), *events, *edits)))
-    assert len(ledger.constraints) == MOST[Part.CONSTRAINTS]
+    ledger = fill_ledger(told(session=after(session(), *events, *edits)))
+    assert len(ledger.constraints) == MOST_ENTRIES[Part.CONSTRAINTS]
     assert "number0 " in ledger.constraints[0].text
-    assert len(ledger.files) == MOST[Part.FILES]
+    assert len(ledger.files) == MOST_ENTRIES[Part.FILES]
     assert ledger.files[0] == Entry("`f59.py`")

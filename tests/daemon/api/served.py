@@ -13,7 +13,16 @@ from pathlib import Path
 from typing import Any, Final, TypedDict
 from urllib.parse import quote, urlencode
 
-from holdfast.core.events.event import Action, Compacted, Event, Origin, Sign, ToolCalled, ToolReturned, Usage
+from holdfast.core.events.event import (
+    Action,
+    Compacted,
+    CompactionSign,
+    Event,
+    Origin,
+    ToolCalled,
+    ToolReturned,
+    Usage,
+)
 from holdfast.core.events.world import Project
 from holdfast.core.redaction.redact import NO_LISTS
 from holdfast.core.session.score import SessionScore, Start
@@ -159,7 +168,7 @@ def _story(at: int) -> Iterator[Event]:
     yield ToolReturned(record="r3", at=at + 2, call="t", ok=False, text="no", **common)
     for number in range(3):
         yield Usage(record=f"u{number}", at=at + 3 + number, input=40_000 * (number + 1), output=0, **common)
-    yield Compacted(record="r4", at=at + 9, sign=Sign.BOUNDARY, summary="What was", **common)
+    yield Compacted(record="r4", at=at + 9, sign=CompactionSign.BOUNDARY, summary="What was", **common)
 
 
 class Common(TypedDict):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.text.defang import printable
+from holdfast.core.text.untrusted import printable
 from holdfast.daemon.dashboard.frame import View, diff, gauge, many, page, session_path, short, with_code
 from holdfast.daemon.dashboard.html import Child, Html, el, joined, verbatim
 from holdfast.daemon.dashboard.plots import Bar, days, rows

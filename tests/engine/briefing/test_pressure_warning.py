@@ -8,18 +8,16 @@ from dataclasses import replace
 import pytest
 
 from holdfast.config import Config
-from holdfast.core.session.advice import TABLE
-from holdfast.core.session.flush import Flush
-from holdfast.core.session.pressure import KnownModel
+from holdfast.core.session.agent_prompts import ADVICE, Flush
+from holdfast.core.session.pressure import THRESHOLDS, Delivery, KnownModel, Threshold
 from holdfast.core.session.session import Session
-from holdfast.core.session.thresholds import THRESHOLDS, Delivery, Threshold
 from holdfast.engine.hook_events.receive import receive, receive_if_settled
 from holdfast.harnesses.base import Envelope
 from holdfast.settings import Pressure
 from tests.engine.stage import MINUTE, Stage
 
 FIFTY, SEVENTY_FIVE, NINETY = (threshold.text for threshold in THRESHOLDS)
-ADVICE = TABLE[0].text
+ADVICE = ADVICE[0].text
 
 
 def answered(stage: Stage, used: int, text: str = "go on") -> str:

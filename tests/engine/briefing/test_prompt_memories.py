@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.core.brief.brief_input import Reason
-from holdfast.core.events.fence import is_ours
+from holdfast.core.text.untrusted import has_injected_text
 from holdfast.engine.briefing.prompt_memories import MOST_CHARS, TURNS
 from holdfast.engine.engine import Engine
 from holdfast.engine.memory.remember import MemoryRequest, remember
@@ -61,7 +61,7 @@ def eager(tmp_path: Path) -> Iterator[Eager]:
 def test_a_memory_that_fits_goes_with_the_prompt(eager: Eager) -> None:
     id = eager.remember(PORT)
     given = eager.asks(ASKS)
-    assert is_ours(given)
+    assert has_injected_text(given)
     assert f"- {PORT} (1 min ago, {id[:8]})" in given
     assert len(given) <= MOST_CHARS
 

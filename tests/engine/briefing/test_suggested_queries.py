@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.core.events.fence import TITLE, fence
+from holdfast.core.text.untrusted import TITLE, fence
 from holdfast.engine.index.scope import within
 from holdfast.engine.memory.recall import Query, look_up
 from holdfast.engine.memory.remember import MemoryRequest, remember

@@ -10,7 +10,7 @@ import pytest
 
 from holdfast.config import Config
 from holdfast.core.events.world import Project
-from holdfast.core.work.handoff_content import Words
+from holdfast.core.work.handoff_content import HandoffWords
 from holdfast.engine.documents import handoff
 from holdfast.engine.documents.handoff import FOLDER, HandoffFile, Verdict
 from holdfast.engine.documents.ledger import DEFAULT_PATH
@@ -30,13 +30,15 @@ def repo(stage: Stage) -> Path:
 
 
 def create(
-    stage: Stage, directory: Path, purpose: str = "Finish the report", own: Words | None = None
+    stage: Stage, directory: Path, purpose: str = "Finish the report", own: HandoffWords | None = None
 ) -> HandoffFile:
     """The handoff of session `a`, made in a directory."""
     session = stage.store.session("a")
     assert session is not None
     events = stage.store.events("a", 1_000)
-    return handoff.create(stage.engine(), identity(str(directory)), session, events, purpose, own or Words())
+    return handoff.create(
+        stage.engine(), identity(str(directory)), session, events, purpose, own or HandoffWords()
+    )
 
 
 class TestWhereItIsWritten:
@@ -103,7 +105,7 @@ class TestWhereItIsWritten:
 def test_it_tells_the_story_and_no_secret(stage: Stage, repo: Path) -> None:
     work(stage)
     made = create(
-        stage, repo, f"go on with {TOKEN}", Words(current=(f"the key is {TOKEN}",), next=("ask Ada",))
+        stage, repo, f"go on with {TOKEN}", HandoffWords(current=(f"the key is {TOKEN}",), next=("ask Ada",))
     )
     assert "Mend the sums of a" in made.text
     assert "round half up" in made.text

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.events.fence import fence
 from holdfast.core.events.world import Project
 from holdfast.core.memory.memory import Label, MemoryKind, Scope
 from holdfast.core.redaction.redact import NO_LISTS
 from holdfast.core.session.session import begin
+from holdfast.core.text.untrusted import fence
 from holdfast.engine.memory.remember import (
     MemoryRequest,
     edit,

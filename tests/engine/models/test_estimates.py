@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.core.events.event import Compacted, Event, Origin, Prompt, Sign, ToolReturned, Usage
+from holdfast.core.events.event import Compacted, CompactionSign, Event, Origin, Prompt, ToolReturned, Usage
 from holdfast.core.session.pressure import KnownModel
 from holdfast.engine.models.estimates import Estimate, errors, estimates
 
@@ -49,7 +49,7 @@ def output(text: str, size: int = 0, agent: str = "main") -> ToolReturned:
     )
 
 
-BOUNDARY = Compacted(session="s", record="b", at=1, origin=Origin.HARNESS, sign=Sign.BOUNDARY)
+BOUNDARY = Compacted(session="s", record="b", at=1, origin=Origin.HARNESS, sign=CompactionSign.BOUNDARY)
 
 
 def foretold(*events: Event) -> list[tuple[int, int]]:

@@ -18,7 +18,7 @@ from holdfast import harnesses
 from holdfast.cli.demo_session.recording import HOME, Moment, Recording, Story
 from holdfast.config import Config
 from holdfast.core.brief.compose import Reason
-from holdfast.core.events.event import Compacted, CompactionImminent, Prompt, Sign, ToolCalled
+from holdfast.core.events.event import Compacted, CompactionImminent, CompactionSign, Prompt, ToolCalled
 from holdfast.core.session.session import Trigger
 from holdfast.engine.engine import Engine
 from holdfast.engine.hook_events.receive import receive
@@ -134,7 +134,7 @@ def _collect(store: Store, story: Story, home: Path, milliseconds: float) -> Rep
     before = list(takewhile(lambda event: not isinstance(event, CompactionImminent), events))
     compactions = (event for event in events if isinstance(event, Compacted))
     # The transcript wraps the summary in other text; the hook event has it bare.
-    summary = next(compaction.summary for compaction in compactions if compaction.sign is Sign.HOOK)
+    summary = next(compaction.summary for compaction in compactions if compaction.sign is CompactionSign.HOOK)
     receipt = next(row for row in store.receipts(story.session, ALL) if row.reason is Reason.COMPACT)
     checkpoints = store.checkpoints_of_session(story.session, ALL)
     digest = next(row.digest for row in checkpoints if row.trigger is Trigger.PRE_COMPACTION)

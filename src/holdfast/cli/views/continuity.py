@@ -12,8 +12,8 @@ from holdfast.core.documents.continuity import TITLES, LayerName, Part, Summary
 from holdfast.core.documents.continuity_audit import AuditEntry, prior
 from holdfast.core.documents.continuity_startup import Layered, Limits, Loaded, Startup, merged_brief, startup
 from holdfast.core.events.world import Project
-from holdfast.core.text.defang import printable, quoted
 from holdfast.core.text.strings import elapsed
+from holdfast.core.text.untrusted import printable, quoted
 from holdfast.engine.briefing import startup as load
 from holdfast.engine.briefing.startup import ResumeContext
 from holdfast.engine.documents import dream

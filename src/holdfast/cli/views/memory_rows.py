@@ -10,8 +10,8 @@ from holdfast.cli import access
 from holdfast.cli.printing import give_table, say
 from holdfast.core.memory.memory import Label, Memory, strength
 from holdfast.core.redaction.redact import redact
-from holdfast.core.text.defang import printable
 from holdfast.core.text.strings import elapsed, one_line, shortened
+from holdfast.core.text.untrusted import printable
 from holdfast.engine.memory.recall import Finding
 from holdfast.engine.memory.remember import MemoryOutcome
 from holdfast.engine.views import serialisation

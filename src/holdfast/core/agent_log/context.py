@@ -27,7 +27,7 @@ from holdfast.core.agent_log.record_bodies import (
     body,
 )
 from holdfast.core.agent_log.records import COMPACTION, CONTEXT_EDIT, CUSTOM_MESSAGE, MESSAGE, RESET, Record
-from holdfast.core.evidence.prose.signs import says_nothing
+from holdfast.core.evidence.prose.statement_rules import says_nothing
 from holdfast.lazy_dataclass import dataclass
 
 FLUSH: Final = "holdfast.memory_flush"

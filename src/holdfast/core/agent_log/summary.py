@@ -212,7 +212,7 @@ def _evidence(trail: Trail) -> Iterator[tuple[str, list[str]]]:
 
 
 def _command(command: str) -> str:
-    return f"`{shell.shown(one_line(command), ROW_CHARS)}`"
+    return f"`{shell.display_form(one_line(command), ROW_CHARS)}`"
 
 
 def _lines(turn: Turn) -> Iterator[str]:

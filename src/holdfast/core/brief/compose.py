@@ -29,9 +29,8 @@ from holdfast.core.brief.named_things import whole_paths
 from holdfast.core.brief.weights import WEIGHTS
 from holdfast.core.documents import ledger_sentences
 from holdfast.core.events.durations import MINUTE_MS
-from holdfast.core.events.fence import OVERHEAD, TITLE, fence
-from holdfast.core.text.defang import defanged, quoted
-from holdfast.core.text.strings import elapsed, says, shortened
+from holdfast.core.text.strings import contains_whole, elapsed, shortened
+from holdfast.core.text.untrusted import OVERHEAD, TITLE, defanged, fence, quoted
 from holdfast.lazy_dataclass import dataclass
 
 __all__ = ["SECTIONS", "TITLE", "Brief", "BriefInput", "Item", "Reason", "Receipt", "compose", "compose_news"]
@@ -185,7 +184,7 @@ def _chosen(ranked: Iterable[Item], room: int) -> Iterator[Item]:
         cost = page.cost(item)
         if cost > room:
             yield item if item.omitted else replace(item, omitted=OVER_BUDGET)
-        elif item.path in files or any(says(other, item.key) for other in chosen_texts):
+        elif item.path in files or any(contains_whole(other, item.key) for other in chosen_texts):
             yield replace(item, omitted=SAID)
         elif item.lead and page.in_line_with(item) >= LINE_MOST:
             yield replace(item, omitted="its list is long enough")
@@ -207,8 +206,8 @@ def _without_repeats(chosen: tuple[Item, ...]) -> tuple[Item, ...]:
 
     def is_repeated(item: Item) -> bool:
         if item.lead == IN_USE:
-            return says(other_texts, item.key) or _holds(folders, item)
-        return bool(item.lead) and item.section == COMMANDS and says(sentences, item.key)
+            return contains_whole(other_texts, item.key) or _holds(folders, item)
+        return bool(item.lead) and item.section == COMMANDS and contains_whole(sentences, item.key)
 
     return tuple(
         replace(item, rendered=False, omitted=SAID) if item.rendered and is_repeated(item) else item

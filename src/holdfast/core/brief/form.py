@@ -13,8 +13,7 @@ from typing import Final
 
 from holdfast.core.brief.brief_input import OVER_BUDGET, Item
 from holdfast.core.brief.layout import lines, written
-from holdfast.core.text.plain_words import plain_share
-from holdfast.core.text.strings import says
+from holdfast.core.text.strings import contains_whole, plain_share
 from holdfast.lazy_dataclass import dataclass
 
 PLAIN_SHARE: Final = 0.4
@@ -68,4 +67,4 @@ def _without(chosen: tuple[Item, ...], places: Collection[int]) -> list[Item]:
 
 def _is_repeated(item: Item, others: Sequence[Item]) -> bool:
     """Whether one of the other sentences says the same."""
-    return any(says(other.text, item.key) for other in others if other.rendered and not other.lead)
+    return any(contains_whole(other.text, item.key) for other in others if other.rendered and not other.lead)

@@ -33,11 +33,10 @@ from holdfast.core.brief.weights import WEIGHTS, Weights, weighed
 from holdfast.core.documents import ledger_sentences
 from holdfast.core.evidence.commands import shell
 from holdfast.core.evidence.commands.purpose import Purpose
-from holdfast.core.evidence.one_line import git_lines
+from holdfast.core.evidence.fact_lines import git_lines
+from holdfast.core.evidence.notes import RULE_WORDS, checks_in
 from holdfast.core.evidence.prose import reader
-from holdfast.core.evidence.statements import RULE_WORDS, checks_in
-from holdfast.core.evidence.todos import IN_PROGRESS, still_open
-from holdfast.core.evidence.trail import Note, NoteKind, Trail, Utterance
+from holdfast.core.evidence.trail import IN_PROGRESS, Note, NoteKind, Trail, Utterance, open_todos
 from holdfast.core.text.strings import content_words, elapsed, in_sentences, one_line, shortened
 
 GOAL_CHARS = 240
@@ -247,7 +246,7 @@ def _rules(brief_input: BriefInput, weights: Weights) -> Iterator[Item]:
         kind = "first_rule" if place == first or place in binding[:1] else "constraint"
         rule = _note(note, kind, RULES, "")
         if note.text in remarks:
-            label = "Also asked" if reader.asks(note.text) else "Also said"
+            label = "Also asked" if reader.is_request(note.text) else "Also said"
             rule = replace(rule, section=GOAL, text=f"{label}: “{rule.key}”")
         yield weighed(rule, weights, standing=recency(nearest))
 
@@ -293,7 +292,11 @@ def _running(brief_input: BriefInput, weights: Weights) -> Iterator[Item]:
     """Background commands, and subagents that can be asked again; another process can reach neither."""
     here = brief_input.reason in _SAME_PROCESS
     for place, task in enumerate(reversed(brief_input.session.trail.running)):
-        what = f"`{shell.shown(one_line(task.command), RUNNING_CHARS)}`" if task.command else f"“{task.task}”"
+        what = (
+            f"`{shell.display_form(one_line(task.command), RUNNING_CHARS)}`"
+            if task.command
+            else f"“{task.task}”"
+        )
         if not task.over:
             text = f"Left running: {what} ({task.handle})" if here else f"Was left running: {what}"
             item = Item(STATE, text, task.at, task.call, "running", what)
@@ -344,7 +347,7 @@ def _note(note: Note, kind: str, section: str, label: str) -> Item:
 
 def _state(brief_input: BriefInput, weights: Weights) -> Iterator[Item]:
     trail, key, at = brief_input.session.trail, brief_input.session.key, brief_input.session.changed_at
-    for place, todo in enumerate(still_open(trail)):
+    for place, todo in enumerate(open_todos(trail)):
         label = "Doing" if todo.status == IN_PROGRESS else "To do"
         text = f"{label}: {shortened(one_line(todo.text), NOTE_CHARS)}"
         yield weighed(Item(STATE, text, at, key, "todo"), weights, standing=recency(place))

@@ -19,13 +19,12 @@ from holdfast.core.brief.layout import folders_of
 from holdfast.core.brief.weights import Weights, score, weighed
 from holdfast.core.events.event import Action
 from holdfast.core.evidence.commands import shell
-from holdfast.core.evidence.commands.exit_meaning import REFUSED, has_failed, looked_in_vain
-from holdfast.core.evidence.commands.shell_steps import read
+from holdfast.core.evidence.commands.exit_meaning import REFUSED, ended_without_result, has_failed
+from holdfast.core.evidence.commands.shell import parse_command
+from holdfast.core.evidence.fact_lines import ACTION_VERBS, command_line, counts, file_line
 from holdfast.core.evidence.mentions import CALL_CHARS, HALF_LIFE, file_key, use_at
-from holdfast.core.evidence.one_line import DONE, command_line, counts, file_line
 from holdfast.core.evidence.trail import CommandRun, FileTouch, Mention, Thing, Trail
-from holdfast.core.text.short_paths import LEFT_OUT, shortener
-from holdfast.core.text.strings import one_line
+from holdfast.core.text.strings import PATH_LEFT_OUT, one_line, path_shortener
 
 NAMES_CONSIDERED: Final = 160
 LOOK_UPS_MOST: Final = 2
@@ -47,7 +46,7 @@ def short_paths(brief_input: BriefInput, elsewhere: str) -> Callable[[str], str]
     """Name the file changed last by its whole path, others by as much as tells them apart."""
     trail, whole = brief_input.session.trail, whole_paths(brief_input, elsewhere)
     named = [mention.shown for mention in trail.mentions if mention.thing is Thing.FILE]
-    short = shortener(map(whole, (*(touch.path for touch in trail.files), *named)))
+    short = path_shortener(map(whole, (*(touch.path for touch in trail.files), *named)))
     latest = _latest_change(trail)
     return lambda path: whole(path) if latest and path == latest.path else short(whole(path))
 
@@ -122,11 +121,11 @@ def _files(brief_input: BriefInput, short: Callable[[str], str], weights: Weight
     mentions = _one_for_each_file(trail.mentions, trail.steps)
     latest = _latest_change(trail)
     changed = [touch for touch in trail.files if touch.action is not Action.READ]
-    read = [touch for touch in trail.files if touch.action is Action.READ]
+    parse_command = [touch for touch in trail.files if touch.action is Action.READ]
     renamed = {touch.renamed_to: touch.step for touch in trail.files if touch.renamed_to}
     folders = {folder for touch in trail.files for folder in folders_of(touch.path)}
     # Of two copies of a file, the changed one counts, however often the other was read since.
-    for touch in (*reversed(changed), *reversed(read)):
+    for touch in (*reversed(changed), *reversed(parse_command)):
         mention = mentions.pop(file_key(touch.path), Mention(touch.path, step=touch.step))
         if touch.action is Action.READ and f"{touch.path}/" in folders:
             continue  # a folder that was listed is shown by the files in it
@@ -142,7 +141,10 @@ def _files(brief_input: BriefInput, short: Callable[[str], str], weights: Weight
             yield weighed(item, weights, **features)
     for place, touch in enumerate(reversed(trail.subagent_files)):
         if touch.action is not Action.READ:
-            path, lead = short(touch.renamed_to or touch.path), f"Subagents {DONE[touch.action].lower()}"
+            path, lead = (
+                short(touch.renamed_to or touch.path),
+                f"Subagents {ACTION_VERBS[touch.action].lower()}",
+            )
             item = Item(FILES, path, touch.at, key, "subagent_file", lead=lead, path=path)
             yield weighed(item, weights, standing=recency(place))
     gone = {name_of(touch.path) for touch in trail.files if touch.action is Action.DELETE}
@@ -186,7 +188,7 @@ def _file(touch: FileTouch, brief_input: BriefInput, short: Callable[[str], str]
         renamed = short(touch.renamed_to) if touch.renamed_to else ""
         line = file_line(replace(touch, path=path, renamed_to=renamed))
         return replace(item, text=f"{line} — UNCONFIRMED: {mark}" if mark else line)
-    return replace(item, lead=DONE[touch.action], path=path)
+    return replace(item, lead=ACTION_VERBS[touch.action], path=path)
 
 
 def _commands(brief_input: BriefInput, weights: Weights) -> Iterator[Item]:
@@ -218,7 +220,7 @@ def _unsuccessful(trail: Trail) -> Iterator[tuple[str, int, CommandRun]]:
         run for run in reversed(trail.commands) if run.ok is False and not names_in(run.command, deleted)
     ]
     refused = [run for run in failures if run.reason == REFUSED]
-    look_ups = [run for run in failures if looked_in_vain(run)]
+    look_ups = [run for run in failures if ended_without_result(run)]
     undone = [run for run in failures if run not in refused and run not in look_ups]
     # Failures come before interrupted runs.
     for place, run in enumerate(sorted(undone, key=lambda run: not has_failed(run))):
@@ -240,7 +242,7 @@ def _from_project(run: CommandRun, brief_input: BriefInput) -> CommandRun:
     machine, and in the middle of a word.
     """
     named = [root for root in _roots(brief_input) if f"{root}/" in run.command or f"{root}/" in run.reason]
-    if not named or _goes_elsewhere(shell.shown(one_line(run.command), len(run.command))):
+    if not named or _goes_elsewhere(shell.display_form(one_line(run.command), len(run.command))):
         return run
     alone = re.compile(rf"(?<![^\s\"'`(])(?:{'|'.join(map(re.escape, named))})/(?=[\w.@-])")
     return replace(run, command=alone.sub("", run.command), reason=alone.sub("", run.reason))
@@ -248,7 +250,7 @@ def _from_project(run: CommandRun, brief_input: BriefInput) -> CommandRun:
 
 def _goes_elsewhere(command: str) -> bool:
     programs = (call.program.split(" ", 1)[0] for call in shell.calls(command, CALL_CHARS))
-    return not _ELSEWHERE.isdisjoint({*programs, *(step.name for step in read(command).steps)})
+    return not _ELSEWHERE.isdisjoint({*programs, *(step.name for step in parse_command(command).steps)})
 
 
 def _call_item(form: str, run: CommandRun) -> Item:
@@ -289,7 +291,7 @@ def relative(path: str, brief_input: BriefInput, elsewhere: str = "") -> str:
     for root in _roots(brief_input):
         if path.startswith(f"{root}/"):
             return path[len(root) + 1 :]
-    return LEFT_OUT + path[len(elsewhere) :] if elsewhere and path.startswith(elsewhere) else path
+    return PATH_LEFT_OUT + path[len(elsewhere) :] if elsewhere and path.startswith(elsewhere) else path
 
 
 def _roots(brief_input: BriefInput) -> tuple[str, ...]:

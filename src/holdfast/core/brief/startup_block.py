@@ -16,7 +16,7 @@ from holdfast.core.documents.continuity_merge import subject
 from holdfast.core.documents.continuity_startup import Loaded, Row, startup
 from holdfast.core.documents.repository_ledger import KIND as REPOSITORY_LEDGER
 from holdfast.core.documents.repository_ledger import block
-from holdfast.core.events.fence import OVERHEAD, fence
+from holdfast.core.text.untrusted import OVERHEAD, fence
 
 SECTION: Final = "Session Continuity"
 KIND: Final = "continuity"

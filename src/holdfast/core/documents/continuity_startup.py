@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Final
 
 from holdfast.core.documents.continuity import TITLES, LayerName, Part, Summary, key
-from holdfast.core.text.defang import quoted
+from holdfast.core.text.untrusted import quoted
 from holdfast.lazy_dataclass import dataclass
 
 TITLE: Final = "# Session Continuity"

@@ -15,10 +15,10 @@ from holdfast.core.documents.continuity_conflicts import conflicts, pointers
 from holdfast.core.events.event import Action
 from holdfast.core.evidence.commands import shell
 from holdfast.core.evidence.commands.exit_meaning import has_failed
-from holdfast.core.evidence.commands.purpose import Purpose, aim
-from holdfast.core.evidence.one_line import counts
+from holdfast.core.evidence.commands.purpose import Purpose, purpose_of
+from holdfast.core.evidence.fact_lines import counts
+from holdfast.core.evidence.notes import notes_to_show
 from holdfast.core.evidence.prose import reader
-from holdfast.core.evidence.statements import told_as
 from holdfast.core.evidence.trail import CommandRun, FileTouch, NoteKind, Trail
 from holdfast.core.session.session import Session
 from holdfast.core.text.strings import one_line, shortened
@@ -117,7 +117,7 @@ def _items(session: Session) -> Iterator[tuple[LayerName, Part, str]]:
     """Every item with its layer and section, oldest first within each kind."""
     trail = session.trail
     for kind, part, layer in _NOTES:
-        for note in told_as(kind, trail)[-NOTES_MOST:]:
+        for note in notes_to_show(kind, trail)[-NOTES_MOST:]:
             text = shortened(one_line(note.text), ITEM_CHARS)
             yield (LayerName.LOCAL if _LOCAL_ONLY.search(text) else layer), part, text
     passed = [run for run in trail.commands if run.ok is True and (run.tests or _is_check(run))]
@@ -166,13 +166,13 @@ def _active_calls(run: CommandRun) -> Iterator[str]:
     """The calls in a command that do more than read or search, without their path arguments."""
     for call in shell.calls(run.command, COMMAND_CHARS):
         words = call.form.split()
-        if words and words[0] not in _MOVING and aim(call.form) is not Purpose.LOOK:
+        if words and words[0] not in _MOVING and purpose_of(call.form) is not Purpose.LOOK:
             yield " ".join(word for word in words if "/" not in word and "." not in word)
 
 
 def _command(run: CommandRun) -> str:
     # No backticks inside: the text between an item's first two backticks is its subject.
-    return shell.shown(one_line(run.command), COMMAND_CHARS).replace("`", "'")
+    return shell.display_form(one_line(run.command), COMMAND_CHARS).replace("`", "'")
 
 
 def _file(touch: FileTouch, session: Session) -> str:

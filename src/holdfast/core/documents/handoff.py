@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from holdfast.core.events.fence import fence
 from holdfast.core.text.strings import one_line
+from holdfast.core.text.untrusted import fence
 from holdfast.lazy_dataclass import dataclass
 
 OPEN: Final = "open"

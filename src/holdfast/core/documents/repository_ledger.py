@@ -13,8 +13,8 @@ from typing import Final
 
 from holdfast.core.documents.ledger import Entry, Ledger, Part, marked
 from holdfast.core.documents.ledger_sentences import questions
-from holdfast.core.events.fence import OVERHEAD, fence
 from holdfast.core.text.strings import one_line, shortened
+from holdfast.core.text.untrusted import OVERHEAD, fence
 from holdfast.lazy_dataclass import dataclass
 
 KIND: Final = "repository_ledger"

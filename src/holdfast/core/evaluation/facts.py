@@ -14,8 +14,7 @@ from functools import lru_cache
 from typing import Final, TypeAlias
 
 from holdfast.core.text.patterns import compiled
-from holdfast.core.text.plain_words import is_plain, plain_share, text_lines
-from holdfast.core.text.strings import query_terms
+from holdfast.core.text.strings import is_plain_word, plain_share, query_terms, text_lines
 from holdfast.lazy_dataclass import dataclass
 
 Fact: TypeAlias = str
@@ -248,7 +247,7 @@ def _body(text: str) -> list[str]:
 
 def _is_readable(line: str) -> bool:
     """Whether a line is a sentence, with a few plain words, or an item with a label."""
-    return sum(map(is_plain, line.split())) >= _SENTENCE_WORDS or bool(_LABEL.match(line))
+    return sum(map(is_plain_word, line.split())) >= _SENTENCE_WORDS or bool(_LABEL.match(line))
 
 
 def _repeated(lines: list[str]) -> int:

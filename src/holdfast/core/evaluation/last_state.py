@@ -19,8 +19,8 @@ from holdfast.core.events.event import (
     ToolCalled,
     ToolReturned,
 )
-from holdfast.core.evidence.commands.purpose import Purpose, aim
-from holdfast.core.evidence.todos import COMPLETED, with_entry
+from holdfast.core.evidence.commands.purpose import Purpose, purpose_of
+from holdfast.core.evidence.trail import COMPLETED, with_todo
 from holdfast.core.text.strings import one_line
 from holdfast.lazy_dataclass import dataclass
 
@@ -69,14 +69,16 @@ def last_state(events: Iterable[Event]) -> LastState:
                     failing.pop(tool_call.subject, None)
                     # A search without a result leaves nothing undone, so a brief need not mention it.
                     failing |= (
-                        {} if ok or aim(tool_call.subject) is Purpose.LOOK else {tool_call.subject: None}
+                        {}
+                        if ok or purpose_of(tool_call.subject) is Purpose.LOOK
+                        else {tool_call.subject: None}
                     )
                 elif ok and tool_call.action in (Action.WRITE, Action.EDIT):
                     edited = tool_call.subject
             case TodosChanged(agent="main"):
                 todos = event.todos
             case TodoChanged(agent="main", todo=todo):
-                todos = with_entry(todos, todo)
+                todos = with_todo(todos, todo)
             case _:
                 pass
     still_open = tuple(todo.text for todo in todos if todo.status != COMPLETED)

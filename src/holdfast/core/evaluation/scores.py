@@ -20,8 +20,8 @@ from holdfast.core.evaluation.survival import (
     mentioned,
 )
 from holdfast.core.events.event import Event, ToolCalled, ToolReturned
-from holdfast.core.events.fence import is_own_tool
 from holdfast.core.session.score import SessionScore, Start
+from holdfast.core.text.untrusted import is_own_tool
 from holdfast.lazy_dataclass import dataclass
 
 

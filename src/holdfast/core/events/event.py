@@ -180,7 +180,7 @@ class CompactionImminent(Happened):
     session_context: str = ""
 
 
-class Sign(StrEnum):
+class CompactionSign(StrEnum):
     """How a compaction became known; one compaction gives several signs."""
 
     START = "start"
@@ -193,7 +193,7 @@ class Sign(StrEnum):
 class Compacted(Happened):
     """`trigger` is `auto` if the harness compacted on its own, and empty if unknown."""
 
-    sign: Sign
+    sign: CompactionSign
     summary: str = ""
     tokens_before: int = 0
     tokens_after: int = 0

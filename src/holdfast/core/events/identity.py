@@ -65,7 +65,7 @@ class Site:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class SiteCandidate:
     """A known site, with what is there now."""
 
     site: Site
@@ -146,8 +146,11 @@ def shares_a_remote(known: Marks, seen: Marks) -> bool:
     return not set(known.remotes).isdisjoint(seen.remotes)
 
 
-def settle(
-    seen: Sighting, here: Sequence[Candidate], elsewhere: Sequence[Candidate], plain: Site | None = None
+def identify_project(
+    seen: Sighting,
+    here: Sequence[SiteCandidate],
+    elsewhere: Sequence[SiteCandidate],
+    plain: Site | None = None,
 ) -> Verdict:
     """Decide which project this place belongs to.
 
@@ -167,7 +170,7 @@ def settle(
     )
 
 
-def _renamed(seen: Sighting, elsewhere: Sequence[Candidate]) -> Verdict | None:
+def _renamed(seen: Sighting, elsewhere: Sequence[SiteCandidate]) -> Verdict | None:
     """The same directory under another name: it moved, unless the old name still leads to it."""
     for each in elsewhere:
         if not each.stands_elsewhere and is_same_directory(each.site.marks, seen.marks):
@@ -176,7 +179,7 @@ def _renamed(seen: Sighting, elsewhere: Sequence[Candidate]) -> Verdict | None:
     return None
 
 
-def _back(seen: Sighting, here: Sequence[Candidate]) -> Verdict | None:
+def _back(seen: Sighting, here: Sequence[SiteCandidate]) -> Verdict | None:
     """The project that was at this place before: restored from a copy, or the same directory again."""
     for each in here:
         same = is_copy(each.site.marks, seen.marks) or is_same_directory(each.site.marks, seen.marks)
@@ -185,7 +188,7 @@ def _back(seen: Sighting, here: Sequence[Candidate]) -> Verdict | None:
     return None
 
 
-def _copied_away(seen: Sighting, elsewhere: Sequence[Candidate]) -> Verdict | None:
+def _copied_away(seen: Sighting, elsewhere: Sequence[SiteCandidate]) -> Verdict | None:
     """Moved between file systems: a copy whose original is gone.
 
     If the original may still exist, or there are several candidates, the copy is a project of its own.
@@ -197,14 +200,14 @@ def _copied_away(seen: Sighting, elsewhere: Sequence[Candidate]) -> Verdict | No
     return Moved(lost[0])
 
 
-def _is_gone(candidate: Candidate) -> bool:
+def _is_gone(candidate: SiteCandidate) -> bool:
     site, there = candidate.site, candidate.occupant
     if there is None:
         return candidate.is_reachable or bool(site.left_at)
     return not (is_copy(site.marks, there) or is_same_directory(site.marks, there))
 
 
-def _cloned_again(seen: Sighting, here: Sequence[Candidate]) -> Verdict | None:
+def _cloned_again(seen: Sighting, here: Sequence[SiteCandidate]) -> Verdict | None:
     """A clone of the same remote at the same path is the same project."""
     for each in here:
         if shares_a_remote(each.site.marks, seen.marks) and not each.stands_elsewhere:

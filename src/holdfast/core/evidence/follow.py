@@ -1,12 +1,14 @@
 """Evidence: how each event changes a session's trail, by rule.
 
-The trail holds what the user asked and ruled, the files and commands with their outcomes, and what was
-decided, measured and left open. The cost of one more event does not grow with the session.
+The trail holds what the user asked and ruled, the files and commands with their outcomes, what runs in the
+background, and what was decided, measured and left open. The cost of one more event does not grow with the
+session.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -27,34 +29,44 @@ from holdfast.core.events.event import (
     ToolReturned,
     map_text,
 )
-from holdfast.core.events.fence import is_own_command
-from holdfast.core.evidence import background, mentions
+from holdfast.core.evidence import mentions
 from holdfast.core.evidence.commands import exit_meaning, outcomes, shell
-from holdfast.core.evidence.commands.purpose import Purpose, aim
-from holdfast.core.evidence.commands.retests import passes_failed_tests
-from holdfast.core.evidence.files import TOUCHES, with_change
-from holdfast.core.evidence.patches import FileChange, patched
+from holdfast.core.evidence.commands.exit_meaning import passes_failed_tests
+from holdfast.core.evidence.commands.purpose import Purpose, purpose_of
+from holdfast.core.evidence.notes import (
+    after_statement,
+    after_user,
+    answer_notes,
+    prompt_notes,
+    reply_note,
+    rules_in_prompt,
+)
+from holdfast.core.evidence.patches import FileChange, changes_in_patch
 from holdfast.core.evidence.prose import reader
-from holdfast.core.evidence.prose.signs import says_nothing
-from holdfast.core.evidence.replaced import renewed
-from holdfast.core.evidence.statements import after_statement, after_user, answer, in_prompt, reply, rules
-from holdfast.core.evidence.todos import with_entry
+from holdfast.core.evidence.prose.statement_rules import says_nothing
 from holdfast.core.evidence.trail import (
     CALLS_KEPT,
     COMMAND_KEPT,
     COMMANDS_KEPT,
+    FILES_KEPT,
     PROMPTS_KEPT,
+    RUNNING_KEPT,
     STATEMENTS_KEPT,
     TASK_KEPT,
     TEXT_KEPT,
     CommandRun,
+    FileTouch,
     OpenCall,
+    Running,
     Trail,
     Utterance,
+    fast_replace,
+    with_todo,
 )
 from holdfast.core.memory.memory import asked_to_remember
 from holdfast.core.text.patterns import compiled
 from holdfast.core.text.strings import one_line, shortened
+from holdfast.core.text.untrusted import is_own_command
 
 HOOK_PREFIX: Final = "letter:"
 """How the record ids of hook events begin."""
@@ -75,9 +87,9 @@ def follow(trail: Trail, event: Event, root: str = "") -> Trail:
         case ToolCalled():
             return _called(trail, event, root)
         case ToolReturned():
-            return _returned(trail, background.with_call(trail.running, event))
+            return _returned(trail, with_call(trail.running, event))
         case LeftRunning(agent="main"):
-            return renewed(trail, running=background.with_running(trail.running, trail.open_calls, event))
+            return fast_replace(trail, running=with_running(trail.running, trail.open_calls, event))
         case Prompt(agent="main", origin=Origin.HUMAN):
             return _prompted(trail, event)
         case AssistantText(agent="main", text=text) if text.strip() and not says_nothing(text):
@@ -87,17 +99,17 @@ def follow(trail: Trail, event: Event, root: str = "") -> Trail:
         case TodoChanged(agent="main", todo=todo):
             # All entries stay in the trail, which is stored after every event.
             entry = replace(todo, text=shortened(todo.text, TEXT_KEPT))
-            return _planned(trail, with_entry(trail.todos, entry), event.at, entry.text)
+            return _planned(trail, with_todo(trail.todos, entry), event.at, entry.text)
         case Replied(agent="main", text=text) if text.strip():
             return _replied(trail, event)
         case _:
             return trail
 
 
-def restarted(trail: Trail, source: Source) -> Trail:
+def after_start(trail: Trail, source: Source) -> Trail:
     """The trail at a start: background commands ended with the process, unless it goes on."""
     goes_on = source in (Source.CLEAR, Source.COMPACT)
-    return trail if goes_on or not trail.running else renewed(trail, running=())
+    return trail if goes_on or not trail.running else fast_replace(trail, running=())
 
 
 def _bounded(text: str) -> str:
@@ -110,9 +122,9 @@ def _bounded(text: str) -> str:
 # ---------------------------------------------------------------- prompts, from hook events and transcripts
 
 
-def twin(trail: Trail, event: Prompt) -> Utterance | None:
+def same_prompt(trail: Trail, event: Prompt) -> Utterance | None:
     """The same prompt as reported by the other source: a hook event or the transcript."""
-    text = _asked(event.text)
+    text = _shortened_request(event.text)
     from_hook = is_hook_record(event.record)
     for prompt in trail.prompts:
         alike = prompt.text == text and (prompt.turn == event.turn or not prompt.turn or not event.turn)
@@ -132,29 +144,31 @@ def with_transcript_record(trail: Trail, before: Utterance, event: Prompt) -> Tr
     first = after if trail.first_prompt == before else trail.first_prompt
     goal = after if trail.goal == before else trail.goal
     prompts = tuple(after if prompt is before else prompt for prompt in trail.prompts)
-    return renewed(trail, first_prompt=first, goal=goal, prompts=prompts)
+    return fast_replace(trail, first_prompt=first, goal=goal, prompts=prompts)
 
 
 def _prompted(trail: Trail, event: Prompt) -> Trail:
-    asked = _asked(event.text)
-    utterance = Utterance(asked, event.at, event.record, event.turn)
+    request = _shortened_request(event.text)
+    utterance = Utterance(request, event.at, event.record, event.turn)
     others = tuple(prompt for prompt in trail.prompts if prompt.record != event.record)
-    constraints = rules(event.text)
+    constraints = rules_in_prompt(event.text)
     first, goal = trail.first_prompt, trail.goal
     # What the user asks to remember becomes a memory, not a goal.
     if not asked_to_remember(event.text):
         first = utterance if first is None or first.record == event.record else first
-        goal = goal if goal and _goes_on(asked) else utterance
-    answers = answer(trail.notes, event, trail.statements[-1] if trail.statements else None, trail.steps)
-    notes = after_user(trail.notes, (*answers, *in_prompt(event, constraints, trail.steps)))
+        goal = goal if goal and _goes_on(request) else utterance
+    answers = answer_notes(
+        trail.notes, event, trail.statements[-1] if trail.statements else None, trail.steps
+    )
+    notes = after_user(trail.notes, (*answers, *prompt_notes(event, constraints, trail.steps)))
     prompts = (*others, utterance)[-PROMPTS_KEPT:]
     return _with_mentions(
-        renewed(trail, first_prompt=first, goal=goal, prompts=prompts, notes=notes), event.text
+        fast_replace(trail, first_prompt=first, goal=goal, prompts=prompts, notes=notes), event.text
     )
 
 
-def _asked(prompt: str) -> str:
-    return shortened(reader.asked(_bounded(prompt)), TEXT_KEPT)
+def _shortened_request(prompt: str) -> str:
+    return shortened(reader.request_in(_bounded(prompt)), TEXT_KEPT)
 
 
 def _goes_on(prompt: str) -> bool:
@@ -164,7 +178,7 @@ def _goes_on(prompt: str) -> bool:
     """
     rest = one_line(prompt)
     for rule in reader.constraints(prompt):
-        if not reader.asks(rule):
+        if not reader.is_request(rule):
             rest = rest.replace(one_line(rule), "")
     return reader.is_generic(prompt) or _words(rest) < _FEWEST_WORDS
 
@@ -181,19 +195,19 @@ _SPACED: Final = compiled(r"[^\s\u3000-\u30ff\u3400-\u9fff\uff00-\uff65]+")
 
 def _replied(trail: Trail, event: Replied) -> Trail:
     call = next((call for call in trail.open_calls if call.call == event.call), None)
-    notes = after_user(trail.notes, (reply(event, call, trail.steps),))
-    return _with_mentions(renewed(trail, notes=notes), event.text)
+    notes = after_user(trail.notes, (reply_note(event, call, trail.steps),))
+    return _with_mentions(fast_replace(trail, notes=notes), event.text)
 
 
 def _stated(trail: Trail, event: AssistantText) -> Trail:
     statement = Utterance(shortened(event.text, TEXT_KEPT), event.at, event.record)
     others = tuple(other for other in trail.statements if other.record != statement.record)
     steps = trail.steps + (len(others) == len(trail.statements))
-    return renewed(
+    return fast_replace(
         trail,
         statements=(*others, statement)[-STATEMENTS_KEPT:],
         notes=after_statement(trail.notes, event, steps),
-        mentions=mentions.counted(trail.mentions, mentions.in_text(event.text), steps),
+        mentions=mentions.with_mentions(trail.mentions, mentions.in_text(event.text), steps),
         steps=steps,
     )
 
@@ -201,7 +215,7 @@ def _stated(trail: Trail, event: AssistantText) -> Trail:
 def _planned(trail: Trail, todos: tuple[Todo, ...], at: int, text: str) -> Trail:
     """The trail with these to-dos; an unchanged list keeps its time and step."""
     if todos != trail.todos:
-        trail = renewed(trail, todos=todos, planned_at=at, planned_step=trail.steps)
+        trail = fast_replace(trail, todos=todos, planned_at=at, planned_step=trail.steps)
     return _with_mentions(trail, text)
 
 
@@ -216,50 +230,50 @@ def _called(trail: Trail, event: ToolCalled, root: str) -> Trail:
         call=event.call,
         agent=event.agent,
         action=event.action,
-        command=shell.shown(event.subject, COMMAND_KEPT) if runs else "",
+        command=shell.display_form(event.subject, COMMAND_KEPT) if runs else "",
         changes=tuple(_absolute(root, change) for change in _changes(event, root) if _is_in_one_line(change)),
         task=shortened(one_line(event.subject), TASK_KEPT) if event.action is Action.DELEGATE else "",
-        aim=aim(event.subject) if runs else Purpose.DO,
+        aim=purpose_of(event.subject) if runs else Purpose.DO,
     )
     calls = (*trail.open_calls, opened)[-CALLS_KEPT:]
     if event.agent != MAIN:
-        return renewed(trail, open_calls=calls)
+        return fast_replace(trail, open_calls=calls)
     steps, commands = trail.steps + 1, trail.commands
-    named = mentions.counted(trail.mentions, mentions.in_call(event, opened.changes), steps)
+    all_mentions = mentions.with_mentions(trail.mentions, mentions.in_call(event, opened.changes), steps)
     if runs:
         commands = _with_run(commands, CommandRun(opened.command, event.at, step=steps, aim=opened.aim))
-    return renewed(trail, open_calls=calls, steps=steps, mentions=named, commands=commands)
+    return fast_replace(trail, open_calls=calls, steps=steps, mentions=all_mentions, commands=commands)
 
 
 def _returned(trail: Trail, event: ToolReturned) -> Trail:
     if any(running.call == event.call for running in trail.running):
-        trail = renewed(trail, running=background.ended(trail.running, event.call))
+        trail = fast_replace(trail, running=without_ended(trail.running, event.call))
     call = next((call for call in trail.open_calls if call.call == event.call), None)
     if call is None:
         return trail
     calls = tuple(other for other in trail.open_calls if other is not call)
     files = trail.files if call.agent == MAIN else trail.subagent_files
     for change in call.changes if event.ok else ():
-        files = with_change(files, change, event.at, trail.steps)
+        files = with_file_change(files, change, event.at, trail.steps)
     if call.agent != MAIN:
-        return renewed(trail, open_calls=calls, subagent_files=files)
+        return fast_replace(trail, open_calls=calls, subagent_files=files)
     commands = trail.commands
     if call.action is Action.RUN:
         commands = _with_run(commands, _ended(call, event, trail.steps))
-    return renewed(trail, open_calls=calls, files=files, commands=commands)
+    return fast_replace(trail, open_calls=calls, files=files, commands=commands)
 
 
 def _ended(call: OpenCall, event: ToolReturned, step: int) -> CommandRun:
     # The output of a Holdfast command tells how other commands ended, not how this one did.
     output = "" if is_own_command(call.command) else event.text[-OUTPUT_READ:]
-    meaning = exit_meaning.ending(call.command, call.aim, output, event.exit_status, ok=event.ok)
+    meaning = exit_meaning.interpret_exit(call.command, call.aim, output, event.exit_status, ok=event.ok)
     return CommandRun(
         command=call.command,
         at=event.at,
         ok=meaning.ok,
         exit_status=event.exit_status,
         reason=meaning.reason,
-        tests=outcomes.tests(output),
+        tests=outcomes.count_tests(output),
         step=step,
         aim=call.aim,
     )
@@ -267,9 +281,9 @@ def _ended(call: OpenCall, event: ToolReturned, step: int) -> CommandRun:
 
 def _with_run(runs: tuple[CommandRun, ...], run: CommandRun) -> tuple[CommandRun, ...]:
     """The runs with a new one, which replaces an earlier run of the command and failures it resolves."""
-    form = shell.same(run.command)
+    form = shell.normal_form(run.command)
     # There is at most one, usually the last: the command that was just called.
-    before = next((other for other in reversed(runs) if shell.same(other.command) == form), None)
+    before = next((other for other in reversed(runs) if shell.normal_form(other.command) == form), None)
     times = before.times + (run.ok is None) if before else 1
     others = tuple(
         other for other in runs if other is not before and not (other.ok is False and _is_over(other, run))
@@ -311,10 +325,10 @@ def _changes(call: ToolCalled, root: str) -> Iterator[FileChange]:
         yield from shell.edits(call.subject, root)
         yield from shell.reads(call.subject, root)
         return
-    changes = patched(call.detail) if call.action in (Action.EDIT, Action.OTHER) else ()
+    changes = changes_in_patch(call.detail) if call.action in (Action.EDIT, Action.OTHER) else ()
     if changes:
         yield from changes
-    elif call.action in TOUCHES and call.subject:
+    elif call.action in FILE_ACTIONS and call.subject:
         yield FileChange(call.subject, call.action)
 
 
@@ -322,5 +336,118 @@ def _changes(call: ToolCalled, root: str) -> Iterator[FileChange]:
 
 
 def _with_mentions(trail: Trail, text: str) -> Trail:
-    named = mentions.in_text(text)
-    return renewed(trail, mentions=mentions.counted(trail.mentions, named, trail.steps))
+    new = mentions.in_text(text)
+    return fast_replace(trail, mentions=mentions.with_mentions(trail.mentions, new, trail.steps))
+
+
+# ---------------------------------------------------------------- the files of a trail
+
+FILE_ACTIONS: Final = {Action.READ: 0, Action.EDIT: 1, Action.WRITE: 2, Action.DELETE: 3}
+"""The actions on a file, with their strength."""
+
+
+def with_file_change(
+    touches: tuple[FileTouch, ...], change: FileChange, at: int, step: int
+) -> tuple[FileTouch, ...]:
+    """The files after one more change."""
+    if change.action not in FILE_ACTIONS:
+        return tuple(touch for touch in touches if not _exists_again(touch, change.path, whole=change.whole))
+    if change.renamed_to:
+        touches = tuple(_moved_with(touch, change.path, change.renamed_to) for touch in touches)
+    elif change.action is Action.DELETE:
+        touches = tuple(_deleted_with(touch, change.path) for touch in touches)
+    touches = _with_touch(touches, FileTouch(change.path, change.action, 1, at, step, change.renamed_to))
+    if change.renamed_to:
+        touches = _with_touch(touches, FileTouch(change.renamed_to, Action.EDIT, 1, at, step))
+    return touches
+
+
+def _with_touch(touches: tuple[FileTouch, ...], touch: FileTouch) -> tuple[FileTouch, ...]:
+    before = next((other for other in touches if other.path == touch.path), None)
+    action, times = touch.action, 1
+    if touch.renamed_to:
+        action = Action.DELETE
+    # A deleted file that is written again exists again,
+    elif (
+        before and before.action is not Action.DELETE and FILE_ACTIONS[before.action] >= FILE_ACTIONS[action]
+    ):
+        times = before.times + (before.action is action)
+        action = before.action
+    if action is not Action.DELETE:
+        # and so does its folder.
+        touches = tuple(
+            other for other in touches if other is before or not _exists_again(other, touch.path, whole=False)
+        )
+    after = replace(touch, action=action, times=times)
+    return _capped_files((*(other for other in touches if other is not before), after))
+
+
+def _exists_again(touch: FileTouch, path: str, *, whole: bool) -> bool:
+    """Whether a deleted path exists again with `path`: as itself or its parent; with `whole` also inside."""
+    if touch.action is not Action.DELETE or touch.renamed_to:
+        return False
+    around = touch.path == path or path.startswith(f"{touch.path}/")
+    # Where the project's root is unknown, paths are relative to it.
+    inside = touch.path[:1] not in "/~" if path == "." else touch.path.startswith(f"{path}/")
+    return around or (whole and inside)
+
+
+def _deleted_with(touch: FileTouch, folder: str) -> FileTouch:
+    """The file, deleted if it was in the deleted folder."""
+    inside = touch.path.startswith(f"{folder}/") and not touch.renamed_to
+    return replace(touch, action=Action.DELETE, times=1) if inside else touch
+
+
+def _moved_with(touch: FileTouch, folder: str, to: str) -> FileTouch:
+    """The file, at its new path if it was in the moved folder."""
+    inside = touch.path.startswith(f"{folder}/") and touch.action is not Action.DELETE
+    return replace(touch, path=to + touch.path[len(folder) :]) if inside else touch
+
+
+def _capped_files(touches: tuple[FileTouch, ...]) -> tuple[FileTouch, ...]:
+    """At most `FILES_KEPT` files; the oldest that was only read is dropped first."""
+    if len(touches) <= FILES_KEPT:
+        return touches
+    victim = next((touch for touch in touches if touch.action is Action.READ), touches[0])
+    return tuple(touch for touch in touches if touch is not victim)
+
+
+# ---------------------------------------------------------------- background work
+
+_HANDLE: Final = re.compile(r"[\w.:-]{1,80}(?: [\w.:-]{1,80})?")
+"""An id, with at most one word before it: a transcript may contain anything, and a brief shows the handle."""
+
+
+def with_running(
+    entries: tuple[Running, ...], calls: Iterable[OpenCall], event: LeftRunning
+) -> tuple[Running, ...]:
+    """The background work with one more entry, whose command or task is taken from the open calls."""
+    call = next((call for call in calls if call.call == event.call), None)
+    is_known = any(running.call == event.call for running in entries)
+    if call is None or is_known or not (call.command or call.task) or not _HANDLE.fullmatch(event.handle):
+        return entries
+    # A handle that is used again no longer belongs to the earlier entry.
+    others = tuple(running for running in entries if running.handle != event.handle)
+    return _capped_running((*others, Running(event.call, event.handle, event.at, call.command, call.task)))
+
+
+def _capped_running(entries: tuple[Running, ...]) -> tuple[Running, ...]:
+    """At most `RUNNING_KEPT` entries; finished ones go first, since a server outlives many subagents."""
+    if len(entries) <= RUNNING_KEPT:
+        return entries
+    victim = next((running for running in entries if running.over), entries[0])
+    return tuple(running for running in entries if running is not victim)
+
+
+def with_call(entries: Iterable[Running], event: ToolReturned) -> ToolReturned:
+    """The event with its call looked up, if it names only a handle."""
+    if not event.handle:
+        return event
+    call = next((running.call for running in entries if running.handle == event.handle), "")
+    return replace(event, call=call)
+
+
+def without_ended(entries: tuple[Running, ...], call: str) -> tuple[Running, ...]:
+    """The background work after a call ended: a command is removed, a subagent is marked as over."""
+    after = (replace(running, over=True) if running.call == call else running for running in entries)
+    return tuple(running for running in after if running.task or not running.over)

@@ -53,7 +53,7 @@ def in_call(call: ToolCalled, changes: Iterable[FileChange]) -> Iterator[Mention
     yield from in_text(call.subject if call.action is Action.RUN else call.detail, file)
 
 
-def counted(known: tuple[Mention, ...], new: Iterable[Mention], step: int) -> tuple[Mention, ...]:
+def with_mentions(known: tuple[Mention, ...], new: Iterable[Mention], step: int) -> tuple[Mention, ...]:
     """The mentions with new ones counted, the last named last; over the limit, the least used are dropped."""
     named = {(mention.thing, mention.name): mention for mention in new}
     if not named:
@@ -100,7 +100,7 @@ def _file(path: str) -> Mention:
 def _name_parts(name: str) -> tuple[str, ...]:
     """The parts that are recognisable as names: `setUp` of `status.setUp`, none of `run()`."""
     parts = names.parts(name.removesuffix("()"))
-    return tuple(part for part in parts if names.is_shaped(part))
+    return tuple(part for part in parts if names.looks_like_name(part))
 
 
 def _capped(rows: tuple[Mention, ...], step: int) -> tuple[Mention, ...]:

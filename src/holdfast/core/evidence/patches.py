@@ -30,14 +30,14 @@ class FileChange:
     whole: bool = False
 
 
-def patched(text: str) -> tuple[FileChange, ...]:
+def changes_in_patch(text: str) -> tuple[FileChange, ...]:
     """Every change that the patches in a text make, in order, each once."""
     # A managed patch may add a file that is itself a diff, so it is read only as a managed patch.
     changes = _managed(text) if _MANAGED.search(text) else _diffed(text)
     return tuple(dict.fromkeys(changes))
 
 
-def placed(change: FileChange, folder: str | None, project: str = "") -> FileChange | None:
+def with_located_paths(change: FileChange, folder: str | None, project: str = "") -> FileChange | None:
     """The change with paths relative to where the command began; None if it changes no file.
 
     `folder` is where the change was made; if unknown (None), only absolute paths count. Devices and temporary
@@ -51,7 +51,7 @@ def placed(change: FileChange, folder: str | None, project: str = "") -> FileCha
     return replace(change, path=path, renamed_to=renamed_to)
 
 
-def below(folder: str | None, path: str) -> str | None:
+def path_below(folder: str | None, path: str) -> str | None:
     """The path below a folder, without `.` and `..` where possible; None in an unknown folder."""
     if path.startswith(("/", "~")):
         folder = ""
@@ -75,7 +75,7 @@ _TEMPORARY: Final = ("/tmp/", "/var/tmp/", "/private/tmp/", "/var/folders/", "/p
 def _located(path: str, folder: str | None, project: str) -> str:
     if not path.strip() or "\n" in path or path == "-":
         return ""
-    whole = below(folder, path)
+    whole = path_below(folder, path)
     if not whole or whole == "/" or whole.startswith(_NO_FILES):
         return ""
     in_project = bool(project) and whole.startswith(f"{project.rstrip('/')}/")

@@ -1,12 +1,14 @@
 """The trail: a session's evidence, small enough to store after every event.
 
-Only values and their limits. `follow` makes a trail from events; `brief` decides what of it an agent is told.
+Values and their limits, and the list of to-dos. `follow` makes a trail from events; `brief` decides what of
+it an agent is told.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from holdfast.core.events.event import Action, Todo
 from holdfast.core.evidence.commands.outcomes import TestSummary
@@ -191,3 +193,66 @@ class Trail:
     def noted(self, kind: NoteKind) -> tuple[Note, ...]:
         """The notes of one kind, oldest first."""
         return tuple(note for note in self.notes if note.kind is kind)
+
+
+# ---------------------------------------------------------------- to-dos
+
+COMPLETED: Final = "completed"
+IN_PROGRESS: Final = "in_progress"
+PENDING: Final = "pending"
+_DELETED: Final = "deleted"
+
+
+STEPS_LEFT: Final = 240
+"""After this many steps without a change, a list older than the current goal is not being worked on."""
+STEPS_FORGOTTEN: Final = 480
+"""After this many steps without a change, a list is abandoned, whatever the goal."""
+
+
+def open_todos(trail: Trail) -> tuple[Todo, ...]:
+    """The open entries of a list that the agent still uses; old sessions do not say when it changed."""
+    unchanged_for = trail.steps - trail.planned_step if trail.planned_at else 0
+    has_newer_goal = trail.goal is not None and trail.goal.at > trail.planned_at
+    if unchanged_for > (STEPS_LEFT if has_newer_goal else STEPS_FORGOTTEN):
+        return ()
+    return tuple(todo for todo in trail.todos if todo.status != COMPLETED)
+
+
+def with_todo(todos: tuple[Todo, ...], entry: Todo) -> tuple[Todo, ...]:
+    """The list with one entry added, changed or removed; an unknown entry without text is ignored."""
+    before = next((todo for todo in todos if todo.id == entry.id), None)
+    if entry.status == _DELETED:
+        return tuple(todo for todo in todos if todo is not before)
+    if before is None:
+        added = replace(entry, status=entry.status or PENDING)
+        return _capped_todos((*todos, added)) if entry.text else todos
+    after = replace(before, text=entry.text or before.text, status=entry.status or before.status)
+    return tuple(after if todo is before else todo for todo in todos)
+
+
+def _capped_todos(todos: tuple[Todo, ...]) -> tuple[Todo, ...]:
+    """At most `TODOS_KEPT` entries; the oldest completed one is dropped first."""
+    if len(todos) <= TODOS_KEPT:
+        return todos
+    victim = next((todo for todo in todos if todo.status == COMPLETED), todos[0])
+    return tuple(todo for todo in todos if todo is not victim)
+
+
+# ---------------------------------------------------------------- a fast `replace`
+
+_T = TypeVar("_T")
+
+if TYPE_CHECKING:
+    # For type checkers it is `replace`, so that they check the names and types of the fields.
+    fast_replace = replace
+else:
+
+    def fast_replace(value: _T, /, **changes: object) -> _T:
+        """A copy of a dataclass value without slots, with these fields changed.
+
+        `dataclasses.replace` sets each field separately. For a session with thirty fields, that takes longer
+        than most other work for an event. A value without slots is copied in one step.
+        """
+        new = object.__new__(type(value))
+        new.__dict__.update(value.__dict__, **changes)
+        return new

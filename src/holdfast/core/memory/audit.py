@@ -13,9 +13,9 @@ from typing import Final
 
 from holdfast.core.events.durations import DAY_MS
 from holdfast.core.memory.memory import Memory, identity
-from holdfast.core.text.defang import NOT_AN_ORDER, RECALL
 from holdfast.core.text.names import is_file_name, paths
 from holdfast.core.text.strings import content_words
+from holdfast.core.text.untrusted import NOT_AN_ORDER, RECALL
 from holdfast.lazy_dataclass import dataclass
 
 UNUSED_DAYS: Final = 30

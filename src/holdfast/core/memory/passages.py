@@ -27,8 +27,8 @@ from holdfast.core.events.event import (
     ToolCalled,
     ToolReturned,
 )
-from holdfast.core.events.fence import is_own_command, is_own_tool
 from holdfast.core.text.strings import one_line, shortened
+from holdfast.core.text.untrusted import is_own_command, is_own_tool
 from holdfast.lazy_dataclass import dataclass
 
 LENGTH: Final = 1_000

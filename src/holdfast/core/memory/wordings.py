@@ -14,7 +14,7 @@ from hashlib import blake2b
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from holdfast.core.text.defang import printable
+from holdfast.core.text.untrusted import printable
 from holdfast.lazy_dataclass import dataclass
 
 FORGOTTEN: Final = "[forgotten]"

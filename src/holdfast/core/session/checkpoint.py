@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from hashlib import blake2s
 
-from holdfast.core.evidence.one_line import command_line, file_line, git_lines
-from holdfast.core.evidence.statements import told_as
+from holdfast.core.evidence.fact_lines import command_line, file_line, git_lines
+from holdfast.core.evidence.notes import notes_to_show
 from holdfast.core.evidence.trail import NoteKind, Trail
 from holdfast.core.memory.memory import Memory
-from holdfast.core.session.rolling import Outline, outlined
+from holdfast.core.session.rolling import Outline, outline_of
 from holdfast.core.session.session import Session, Trigger, consume
 from holdfast.core.text.strings import elapsed, one_line, shortened
 from holdfast.lazy_dataclass import dataclass
@@ -74,7 +74,7 @@ def take(
         window=session.window,
         created_at=at,
         words=words,
-        outline=outlined(session.trail, session.pressure.used, session.messages),
+        outline=outline_of(session.trail, session.pressure.used, session.messages),
     )
     return consume(session, at), checkpoint
 
@@ -150,7 +150,7 @@ _TITLES = (
 
 
 def _notes(trail: Trail, kind: NoteKind) -> list[str]:
-    return [_line(note.text, 300) for note in told_as(kind, trail)[-NOTES_SHOWN:]]
+    return [_line(note.text, 300) for note in notes_to_show(kind, trail)[-NOTES_SHOWN:]]
 
 
 def _line(text: str, limit: int) -> str:

@@ -1,13 +1,15 @@
-"""Pressure: how full a session's context window is, by the token counts of its harness.
+"""Pressure: how full a session's context window is, and the prompt that an agent is given at each threshold.
 
-Only counts and capacities. `flush` decides what the agent is asked at which share, and `rolling` when a
-checkpoint is due. Tokens that were not sent yet are counted elsewhere.
+Only counts, capacities and texts. They are settings, so this module loads no event types. `agent_prompts`
+decides when a prompt is due, and `rolling` when a checkpoint is. Tokens that were not sent yet are counted
+elsewhere.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from holdfast.core.text.patterns import compiled
@@ -16,6 +18,7 @@ from holdfast.lazy_dataclass import dataclass
 if TYPE_CHECKING:
     # The settings use this module, and reading them must not load the event types.
     from holdfast.core.events.event import Compacted, Usage
+
 
 USUAL_WINDOW: Final = 200_000
 """The window assumed for an unknown model."""
@@ -125,10 +128,10 @@ def percent(used: int, capacity: int) -> int:
 
 def gauge(used: int, capacity: int) -> str:
     """The line that tells the model how full its window is."""
-    return f"[Context: {tokens(used)}/{tokens(capacity)} tokens ({percent(used, capacity)}%)]"
+    return f"[Context: {short_count(used)}/{short_count(capacity)} tokens ({percent(used, capacity)}%)]"
 
 
-def tokens(count: int) -> str:
+def short_count(count: int) -> str:
     """A number of tokens in short form: `950`, `156k`, `1.2M`."""
     if count < 1_000:
         return str(count)
@@ -160,10 +163,61 @@ _IN_NAME: Final = compiled(r"\[(?P<number>\d{1,4})(?P<unit>[km])\]$")
 def _matching(model: str, models: Iterable[KnownModel]) -> list[KnownModel]:
     """The known models that match a name, with or without a vendor's prefix; the longest name first."""
     name = model.lower()
-    matching = [known for known in models if _names(name, known.name.lower())]
+    matching = [known for known in models if _is_named(name, known.name.lower())]
     return sorted(matching, key=lambda known: len(known.name), reverse=True)
 
 
-def _names(model: str, known: str) -> bool:
+def _is_named(model: str, known: str) -> bool:
     at = model.find(known)
     return at == 0 or (at > 0 and not model[at - 1].isalnum())
+
+
+# ---------------------------------------------------------------- the prompts of the thresholds
+
+FLUSH_MARKER: Final = "[SYSTEM: memory flush]"
+
+
+class Delivery(StrEnum):
+    """How a prompt is given to the model."""
+
+    SYSTEM = "system"
+    """As a system message: it needs no answer."""
+    USER = "user"
+    """As a user's message: it has to be answered."""
+    MARKED = "marked"
+    """As a user's message, with a marker that says that no person wrote it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """The prompt that an agent is given from this pressure on, in percent, and how it is delivered."""
+
+    percent: int
+    prompt: str
+    inject_as: Delivery = Delivery.MARKED
+
+    @property
+    def is_urgent(self) -> bool:
+        """Whether it has to be answered."""
+        return self.inject_as is not Delivery.SYSTEM
+
+    @property
+    def text(self) -> str:
+        """The text for the model; a marker is added only if the prompt has none of its own."""
+        if self.inject_as is Delivery.MARKED and not self.prompt.startswith("[SYSTEM:"):
+            return f"{FLUSH_MARKER}\n{self.prompt}"
+        return self.prompt
+
+
+THRESHOLDS: Final = (
+    Threshold(50, "Context at 50%. Consider noting key decisions to memory.", Delivery.SYSTEM),
+    Threshold(75, "Context at 75%. Write important context to memory/YYYY-MM-DD.md now.", Delivery.SYSTEM),
+    Threshold(
+        90,
+        "[SYSTEM: pre-compaction memory flush]\n"
+        "Context at 90%. Compaction imminent.\n"
+        "Store durable memories now (use memory/YYYY-MM-DD.md; create memory/ if needed).\n"
+        "If nothing to store, reply with NO_REPLY.",
+        Delivery.MARKED,
+    ),
+)

@@ -60,7 +60,7 @@ class Outline:
         )
 
 
-def due(rolling: Rolling, policy: RollingPolicy, used: int, percent: int, prompts: int) -> bool:
+def is_checkpoint_due(rolling: Rolling, policy: RollingPolicy, used: int, percent: int, prompts: int) -> bool:
     """Whether the window passed a set share for the first time, or enough prompts came since the last one."""
     if not policy.enabled or used < policy.least_tokens:
         return False
@@ -72,7 +72,7 @@ def after_checkpoint(rolling: Rolling, policy: RollingPolicy, percent: int, prom
     return Rolling(tuple(sorted(_passed(policy, percent) | set(rolling.passed))), prompts)
 
 
-def outlined(trail: Trail, used: int, messages: int) -> Outline:
+def outline_of(trail: Trail, used: int, messages: int) -> Outline:
     """The fields of a checkpoint of this trail."""
     return Outline(
         summary=shortened("\n".join(_summary(trail)), SUMMARY_CHARS),

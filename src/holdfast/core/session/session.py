@@ -14,6 +14,7 @@ from holdfast.core.events.event import (
     BriefSeen,
     Compacted,
     CompactionImminent,
+    CompactionSign,
     DigestGiven,
     Event,
     ModelChanged,
@@ -22,17 +23,20 @@ from holdfast.core.events.event import (
     Remembered,
     SessionEnded,
     SessionStarted,
-    Sign,
     Source,
     TurnEnded,
     Usage,
 )
-from holdfast.core.events.fence import is_brief
 from holdfast.core.events.world import GitState, Project
-from holdfast.core.evidence.follow import follow, is_hook_record, restarted, twin, with_transcript_record
-from holdfast.core.evidence.replaced import renewed
-from holdfast.core.evidence.trail import Trail
-from holdfast.core.session.flush import Flush, FlushPolicy, after_event
+from holdfast.core.evidence.follow import (
+    after_start,
+    follow,
+    is_hook_record,
+    same_prompt,
+    with_transcript_record,
+)
+from holdfast.core.evidence.trail import Trail, fast_replace
+from holdfast.core.session.agent_prompts import Flush, FlushPolicy, after_event
 from holdfast.core.session.pressure import (
     KnownModel,
     Pressure,
@@ -43,8 +47,9 @@ from holdfast.core.session.pressure import (
     with_model,
     with_usage,
 )
-from holdfast.core.session.rolling import Rolling, RollingPolicy, after_checkpoint, due
+from holdfast.core.session.rolling import Rolling, RollingPolicy, after_checkpoint, is_checkpoint_due
 from holdfast.core.text.strings import query_terms, shortened
+from holdfast.core.text.untrusted import is_brief
 from holdfast.lazy_dataclass import dataclass
 
 QUERIES_PENDING = 20
@@ -90,7 +95,7 @@ class Compaction:
     """One compaction, and the signs of it that were seen so far."""
 
     at: int
-    signs: tuple[Sign, ...]
+    signs: tuple[CompactionSign, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,13 +199,13 @@ def advance(session: Session, event: Event, policy: Policy) -> tuple[Session, tu
             return _compacted(session, event)
         case CompactionImminent():
             words = event.session_context or event.instructions
-            announced = renewed(session, compaction_announced=True)
+            announced = fast_replace(session, compaction_announced=True)
             return announced, _take(announced, Trigger.PRE_COMPACTION, words)
         case SessionEnded():
             return _ended(session, event)
         case DigestGiven(text=text):
             trigger = Trigger.EXPLICIT if event.origin is Origin.HUMAN else Trigger.AGENT
-            changed = renewed(session, changed_at=max(session.changed_at, event.at))
+            changed = fast_replace(session, changed_at=max(session.changed_at, event.at))
             return changed, (TakeCheckpoint(trigger, text),)
         case _:
             return _without_effects(session, event), ()
@@ -213,7 +218,7 @@ def _with_activity(session: Session, event: Event) -> Session:
     flush = after_event(session.flush, session.trail, event)
     if (started_at, last_event_at) == (session.started_at, session.last_event_at) and flush is session.flush:
         return session
-    return renewed(session, started_at=started_at, last_event_at=last_event_at, flush=flush)
+    return fast_replace(session, started_at=started_at, last_event_at=last_event_at, flush=flush)
 
 
 def _without_effects(session: Session, event: Event) -> Session:
@@ -222,13 +227,13 @@ def _without_effects(session: Session, event: Event) -> Session:
         case SessionStarted():
             return _started(session, event)
         case TurnEnded():
-            return renewed(session, turn_open=False)
+            return fast_replace(session, turn_open=False)
         case Remembered(text=text):
             return record_remember(session, text, event.at)
         case BriefSeen(text=text) if is_brief(text):
-            return renewed(session, briefed_window=session.window)
+            return fast_replace(session, briefed_window=session.window)
         case ModelChanged(model=model, window=window):
-            return renewed(session, model=model, pressure=with_model(session.pressure, model, window))
+            return fast_replace(session, model=model, pressure=with_model(session.pressure, model, window))
         case _:
             return _worked(session, event)
 
@@ -236,16 +241,16 @@ def _without_effects(session: Session, event: Event) -> Session:
 def revise(session: Session, event: Event) -> Session:
     """The session after a later revision of a known event; nothing is counted twice."""
     if isinstance(event, Usage):
-        return renewed(session, pressure=_with_count(session, event))
-    return renewed(session, trail=follow(session.trail, event, session.project.root))
+        return fast_replace(session, pressure=_with_count(session, event))
+    return fast_replace(session, trail=follow(session.trail, event, session.project.root))
 
 
-def wait(session: Session, prompt: Prompt, policy: Policy) -> Session:
+def expect_prompt(session: Session, prompt: Prompt, policy: Policy) -> Session:
     """The session after a hook event reported a prompt that the transcript will show; it counts once."""
-    if twin(session.trail, prompt) is not None:
+    if same_prompt(session.trail, prompt) is not None:
         return session
     prompted = record_prompt(_worked(session, prompt), prompt.text, prompt.at)
-    return _due(renewed(prompted, waiting=(*prompted.waiting, prompt)), policy, prompt.at)
+    return _due(fast_replace(prompted, waiting=(*prompted.waiting, prompt)), policy, prompt.at)
 
 
 def record_prompt(session: Session, text: str, at: int) -> Session:
@@ -253,13 +258,15 @@ def record_prompt(session: Session, text: str, at: int) -> Session:
     terms = query_terms(text)
     queries = (*session.pending_queries, terms)[-QUERIES_PENDING:] if terms else session.pending_queries
     changed_at = max(session.changed_at, at)
-    return renewed(session, pending_queries=queries, changed_at=changed_at, unsaved=True, turn_open=True)
+    return fast_replace(session, pending_queries=queries, changed_at=changed_at, unsaved=True, turn_open=True)
 
 
 def record_remember(session: Session, text: str, at: int) -> Session:
     """The session after one more text that is to be remembered."""
     remembers = (*session.pending_remembers, shortened(text, 500))[-REMEMBERS_PENDING:]
-    return renewed(session, pending_remembers=remembers, changed_at=max(session.changed_at, at), unsaved=True)
+    return fast_replace(
+        session, pending_remembers=remembers, changed_at=max(session.changed_at, at), unsaved=True
+    )
 
 
 def should_checkpoint(session: Session, policy: Policy, now: int) -> bool:
@@ -271,7 +278,7 @@ def should_checkpoint(session: Session, policy: Policy, now: int) -> bool:
 
 def consume(session: Session, at: int) -> Session:
     """The session after a checkpoint was taken; nothing is pending."""
-    return renewed(
+    return fast_replace(
         session,
         prompts_at_checkpoint=session.prompts_told,
         last_checkpoint_at=at,
@@ -282,9 +289,9 @@ def consume(session: Session, at: int) -> Session:
     )
 
 
-def clear(session: Session, phase: Phase, at: int, reason: str) -> Session:
+def end_session(session: Session, phase: Phase, at: int, reason: str) -> Session:
     """The session after its end; its evidence stays."""
-    return renewed(session, phase=phase, ended_at=at, end_reason=reason, due=None, turn_open=False)
+    return fast_replace(session, phase=phase, ended_at=at, end_reason=reason, due=None, turn_open=False)
 
 
 def is_imported(session: Session) -> bool:
@@ -297,34 +304,36 @@ def tick(session: Session, policy: Policy, now: int) -> Session:
     return _due(session, policy, now) if session.phase is Phase.LIVE else session
 
 
-def brief_owed(session: Session) -> bool:
+def needs_brief(session: Session) -> bool:
     """Whether the session was compacted, and no brief is known to have reached its current window."""
     return session.window > 0 and session.briefed_window < session.window
 
 
 def _prompted(session: Session, event: Prompt, policy: Policy) -> Session:
     session = _revived(session, event.at)
-    known = twin(session.trail, event)
-    if known is None:
+    before = same_prompt(session.trail, event)
+    if before is None:
         prompted = record_prompt(_worked(session, event), event.text, event.at)
-        return _due(renewed(prompted, prompt_count=prompted.prompt_count + 1), policy, event.at)
-    waiting = tuple(prompt for prompt in session.waiting if prompt.record != known.record)
+        return _due(fast_replace(prompted, prompt_count=prompted.prompt_count + 1), policy, event.at)
+    waiting = tuple(prompt for prompt in session.waiting if prompt.record != before.record)
     prompt_count = session.prompt_count + len(session.waiting) - len(waiting)
     trail = (
-        session.trail if is_hook_record(event.record) else with_transcript_record(session.trail, known, event)
+        session.trail
+        if is_hook_record(event.record)
+        else with_transcript_record(session.trail, before, event)
     )
-    return renewed(session, waiting=waiting, prompt_count=prompt_count, trail=trail)
+    return fast_replace(session, waiting=waiting, prompt_count=prompt_count, trail=trail)
 
 
 def _counted(session: Session, event: Usage, policy: Policy) -> tuple[Session, tuple[Effect, ...]]:
     """The session after one more answered request; the window may now be full enough for a checkpoint."""
     pressure = _with_count(session, event)
     pressure = replace(pressure, answers=pressure.answers + 1)
-    after = renewed(session, pressure=pressure, model=pressure.model or session.model)
+    after = fast_replace(session, pressure=pressure, model=pressure.model or session.model)
     share = percent(pressure.used, capacity(pressure, policy.models))
-    if not due(after.rolling, policy.rolling, pressure.used, share, after.prompts_told):
+    if not is_checkpoint_due(after.rolling, policy.rolling, pressure.used, share, after.prompts_told):
         return after, ()
-    rolled = renewed(
+    rolled = fast_replace(
         after, rolling=after_checkpoint(after.rolling, policy.rolling, share, after.prompts_told)
     )
     return rolled, _take(rolled, Trigger.THRESHOLD, "")
@@ -338,7 +347,7 @@ def _with_count(session: Session, event: Usage) -> Pressure:
 
 def _due(session: Session, policy: Policy, at: int) -> Session:
     if session.due is None and should_checkpoint(session, policy, at):
-        return renewed(session, due=Due(Trigger.PERIODIC, at))
+        return fast_replace(session, due=Due(Trigger.PERIODIC, at))
     return session
 
 
@@ -346,24 +355,26 @@ def _worked(session: Session, event: Event) -> Session:
     trail = follow(session.trail, event, session.project.root)
     if trail is session.trail:
         return session
-    return renewed(session, trail=trail, changed_at=max(session.changed_at, event.at), unsaved=True)
+    return fast_replace(session, trail=trail, changed_at=max(session.changed_at, event.at), unsaved=True)
 
 
 def _started(session: Session, event: SessionStarted) -> Session:
     pressure, model = with_model(session.pressure, event.model), event.model or session.model
-    started = renewed(_revived(session, event.at), model=model, pressure=pressure, unanswered=event.source)
-    started = renewed(started, trail=restarted(started.trail, event.source))
+    started = fast_replace(
+        _revived(session, event.at), model=model, pressure=pressure, unanswered=event.source
+    )
+    started = fast_replace(started, trail=after_start(started.trail, event.source))
     if event.source is not Source.CLEAR or event.previous != session.key:
         return started
     # The session continues under the same key, with an empty window.
-    return _in_new_window(renewed(started, window=started.window + 1))
+    return _in_new_window(fast_replace(started, window=started.window + 1))
 
 
 def _revived(session: Session, at: int) -> Session:
     """The session, live again if the event is from after its end."""
     if session.phase is Phase.LIVE or at <= session.ended_at:
         return session
-    return renewed(session, phase=Phase.LIVE, ended_at=0, end_reason="")
+    return fast_replace(session, phase=Phase.LIVE, ended_at=0, end_reason="")
 
 
 def _compacted(session: Session, event: Compacted) -> tuple[Session, tuple[Effect, ...]]:
@@ -378,14 +389,16 @@ def _compacted(session: Session, event: Compacted) -> tuple[Session, tuple[Effec
     if known is not None:
         updated = replace(known, signs=(*known.signs, event.sign))
         compactions = tuple(updated if other is known else other for other in session.compactions)
-        return renewed(
+        return fast_replace(
             session, compactions=compactions, pressure=with_compaction(session.pressure, event)
         ), ()
     # No hook announced this compaction: the state is lost unless a checkpoint is taken now.
     effects = () if session.compaction_announced else _take(session, Trigger.PRE_COMPACTION, "")
     compactions = (*session.compactions, Compaction(event.at, (event.sign,)))[-COMPACTIONS_KEPT:]
-    after = renewed(session, window=session.window + 1, compactions=compactions, compaction_announced=False)
-    return _in_new_window(renewed(after, pressure=with_compaction(after.pressure, event))), effects
+    after = fast_replace(
+        session, window=session.window + 1, compactions=compactions, compaction_announced=False
+    )
+    return _in_new_window(fast_replace(after, pressure=with_compaction(after.pressure, event))), effects
 
 
 def _in_new_window(session: Session) -> Session:
@@ -393,7 +406,7 @@ def _in_new_window(session: Session) -> Session:
 
     Whether the agent acted on the last flush prompt stays open.
     """
-    return renewed(
+    return fast_replace(
         session,
         pressure=in_new_window(session.pressure),
         rolling=Rolling(prompts=session.prompts_told),
@@ -402,7 +415,7 @@ def _in_new_window(session: Session) -> Session:
 
 
 def _ended(session: Session, event: SessionEnded) -> tuple[Session, tuple[Effect, ...]]:
-    ended = clear(session, Phase.ENDED, event.at, event.reason)
+    ended = end_session(session, Phase.ENDED, event.at, event.reason)
     if event.reason != Source.CLEAR:
         return ended, _take(session, Trigger.SESSION_END, "")
     # A harness that continues under the same key does so with an empty window.

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Final
 
 from holdfast.core.events.event import Action
-from holdfast.core.session.pressure import percent, tokens
+from holdfast.core.session.pressure import percent, short_count
 from holdfast.core.session.session import Session
-from holdfast.core.text.defang import printable
 from holdfast.core.text.strings import elapsed, one_line
+from holdfast.core.text.untrusted import printable
 
 STEPS: Final = 10
 NAME_CHARS: Final = 32
@@ -41,7 +41,7 @@ def _gauge(used: int, capacity: int) -> str:
         return ""
     full = min(percent(used, capacity) * STEPS // 100, STEPS)
     bar = "█" * full + "░" * (STEPS - full)
-    return f"{bar} {percent(used, capacity)}% {tokens(used)}/{tokens(capacity)}"
+    return f"{bar} {percent(used, capacity)}% {short_count(used)}/{short_count(capacity)}"
 
 
 def _saved(session: Session, now: int) -> str:

@@ -15,40 +15,40 @@ from holdfast.core.text.patterns import compiled
 from holdfast.lazy_dataclass import dataclass
 
 
-class Shape(Enum):
+class JsonShape(Enum):
     OBJECT = "{}"
     ARRAY = "[]"
     PLAIN = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class JsonNode:
     """A value and the position of its text."""
 
-    shape: Shape
+    shape: JsonShape
     start: int
     end: int
-    items: tuple[Item, ...] = ()
+    items: tuple[JsonItem, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class JsonItem:
     """An element of a list, or a member of an object with its key; it ends where its value ends."""
 
     start: int
-    value: Node
+    value: JsonNode
     key: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class BrokenJson:
     """Where a text stops being valid JSON, and why."""
 
     at: int
     reason: str
 
 
-def scan(text: str) -> Node | Broken:
+def scan(text: str) -> JsonNode | BrokenJson:
     """The value in a text, or where the text is broken."""
     try:
         root = _value(text, after_space(text, len(_BYTE_ORDER_MARK) * text.startswith(_BYTE_ORDER_MARK)), 0)
@@ -58,26 +58,26 @@ def scan(text: str) -> Node | Broken:
         return stop.broken
 
 
-def said(text: str, node: Node) -> object:
+def value_of(text: str, node: JsonNode) -> object:
     """The Python value of a node; of duplicate keys the last counts."""
     match node.shape:
-        case Shape.OBJECT:
-            return {item.key: said(text, item.value) for item in node.items}
-        case Shape.ARRAY:
-            return [said(text, item.value) for item in node.items]
-        case Shape.PLAIN:
+        case JsonShape.OBJECT:
+            return {item.key: value_of(text, item.value) for item in node.items}
+        case JsonShape.ARRAY:
+            return [value_of(text, item.value) for item in node.items]
+        case JsonShape.PLAIN:
             return _plain(text[node.start : node.end])
 
 
 def read(text: str) -> object:
     """The Python value of a whole text; None if it is not valid JSON."""
     root = scan(text)
-    return None if isinstance(root, Broken) else said(text, root)
+    return None if isinstance(root, BrokenJson) else value_of(text, root)
 
 
-def strings(text: str, node: Node) -> Iterator[str]:
+def strings(text: str, node: JsonNode) -> Iterator[str]:
     """Every string inside a value, without keys."""
-    if node.shape is Shape.PLAIN and text[node.start] in _QUOTES:
+    if node.shape is JsonShape.PLAIN and text[node.start] in _QUOTES:
         yield _unquoted(text[node.start : node.end])
     for item in node.items:
         yield from strings(text, item.value)
@@ -122,30 +122,34 @@ class _Stop(Exception):
 
     def __init__(self, at: int, reason: str) -> None:
         super().__init__(reason)
-        self.broken = Broken(at, reason)
+        self.broken = BrokenJson(at, reason)
 
 
-def _value(text: str, at: int, depth: int) -> Node:
+def _value(text: str, at: int, depth: int) -> JsonNode:
     if depth > _DEEPEST:
         raise _Stop(at, f"nested more than {_DEEPEST} levels deep")
     match text[at : at + 1]:
         case "{":
-            return _container(text, at, depth, Shape.OBJECT)
+            return _container(text, at, depth, JsonShape.OBJECT)
         case "[":
-            return _container(text, at, depth, Shape.ARRAY)
+            return _container(text, at, depth, JsonShape.ARRAY)
         case _:
             plain = _STRING.match(text, at) or _WORD.match(text, at) or _NUMBER.match(text, at)
     if plain is None:
         raise _unexpected(text, at)
-    return Node(Shape.PLAIN, at, plain.end())
+    return JsonNode(JsonShape.PLAIN, at, plain.end())
 
 
-def _container(text: str, start: int, depth: int, shape: Shape) -> Node:
+def _container(text: str, start: int, depth: int, shape: JsonShape) -> JsonNode:
     closing = shape.value[1]
-    items: list[Item] = []
+    items: list[JsonItem] = []
     at = after_space(text, start + 1)
     while not text.startswith(closing, at):
-        item = _member(text, at, depth) if shape is Shape.OBJECT else Item(at, _value(text, at, depth + 1))
+        item = (
+            _member(text, at, depth)
+            if shape is JsonShape.OBJECT
+            else JsonItem(at, _value(text, at, depth + 1))
+        )
         items.append(item)
         at = after_space(text, item.value.end)
         if text.startswith(closing, at):
@@ -153,10 +157,10 @@ def _container(text: str, start: int, depth: int, shape: Shape) -> Node:
         if not text.startswith(",", at):
             raise _unexpected(text, at)
         at = after_space(text, at + 1)
-    return Node(shape, start, at + 1, tuple(items))
+    return JsonNode(shape, start, at + 1, tuple(items))
 
 
-def _member(text: str, start: int, depth: int) -> Item:
+def _member(text: str, start: int, depth: int) -> JsonItem:
     key = _STRING.match(text, start) or _NAME.match(text, start)
     if key is None:
         raise _unexpected(text, start)
@@ -164,7 +168,7 @@ def _member(text: str, start: int, depth: int) -> Item:
     colon = after_space(text, key.end())
     if not text.startswith(":", colon):
         raise _unexpected(text, colon)
-    return Item(start, _value(text, after_space(text, colon + 1), depth + 1), name)
+    return JsonItem(start, _value(text, after_space(text, colon + 1), depth + 1), name)
 
 
 def _unexpected(text: str, at: int) -> _Stop:

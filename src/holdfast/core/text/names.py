@@ -47,7 +47,7 @@ def parts(name: str) -> list[str]:
     return _PARTS.split(name)
 
 
-def is_shaped(name: str) -> bool:
+def looks_like_name(name: str) -> bool:
     """Whether a word is recognisable as a name by its shape alone: `setUp`, `set_up`, `SetUp`."""
     return len(name) > 3 and name not in COMMON and bool(_SHAPED.fullmatch(name))
 

@@ -1,8 +1,12 @@
-"""Strings: shortening texts, finding their content words, and formatting durations."""
+"""Strings: shortening texts and paths, finding content words and plain words, and formatting durations."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from holdfast.core.text.patterns import compiled
 
 _WORD = re.compile(r"#?\w[\w./:#-]*\w|#?\w")
 _SENTENCE_END = re.compile(r"(?<!\b\d)(?<!\b\d\d)[.!?](?=\s)|[。！？]")
@@ -84,7 +88,7 @@ _JOINING = ("_", "-", "/", ".")
 """Characters inside a longer name; a full stop after it may end a sentence."""
 
 
-def says(text: str, key: str) -> bool:
+def contains_whole(text: str, key: str) -> bool:
     """Whether a text contains `key`, not only as a part of a longer word or path."""
     start = text.find(key)
     while start >= 0:
@@ -94,3 +98,63 @@ def says(text: str, key: str) -> bool:
             return True
         start = text.find(key, start + 1)
     return False
+
+
+# ---------------------------------------------------------------- paths
+
+PATH_LEFT_OUT: Final = "…/"
+LONG_PATH: Final = 30
+"""A path that is not longer than this stays whole."""
+_LEAST_PARTS: Final = 2
+"""How many parts always stay: the name and its folder."""
+
+
+def path_shortener(paths: Iterable[str]) -> Callable[[str], str]:
+    """A function that shortens a path to its end, as long as needed to distinguish it from these paths."""
+    alike: dict[str, set[str]] = {}
+    for path in paths:
+        # The mark may replace the root of another working copy, where it is the same file.
+        alike.setdefault(_path_end(path, _LEAST_PARTS), set()).add(path.removeprefix(PATH_LEFT_OUT))
+
+    def short(path: str) -> str:
+        # A file outside the project would be hard to find: its path stays whole too.
+        if len(path) <= LONG_PATH or path[0] in "/~":
+            return path
+        others = alike.get(_path_end(path, _LEAST_PARTS), set()) - {path.removeprefix(PATH_LEFT_OUT)}
+        for parts in range(_LEAST_PARTS, path.count("/") + 1):
+            end = _path_end(path, parts)
+            if not any(other.endswith(f"/{end}") for other in others):
+                return min(path, PATH_LEFT_OUT + end, key=len)
+        return path
+
+    return short
+
+
+def _path_end(path: str, parts: int) -> str:
+    """The last parts of a path."""
+    return "/".join(path.rsplit("/", parts)[-parts:])
+
+
+# ---------------------------------------------------------------- plain words
+
+_PLAIN_WORD: Final = compiled(r"[A-Za-z]?[a-z]+(?:['’-][a-z]+)*|[AI]|[^\W\d_a-zA-Z]+")
+
+
+def plain_share(text: str) -> float:
+    """The share of words in a text that are plain, not names, paths or options.
+
+    Everything between spaces counts as a word, also a list marker: leaving these out would raise the share.
+    """
+    words = [word for line in text_lines(text) for word in line.split()]
+    return sum(map(is_plain_word, words)) / len(words) if words else 0.0
+
+
+def text_lines(text: str) -> list[str]:
+    """The lines of a text without its headings and its fence."""
+    lines = (line.strip() for line in text.splitlines() if not line.startswith("<"))
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def is_plain_word(word: str) -> bool:
+    """Whether a word is of everyday language."""
+    return bool(_PLAIN_WORD.fullmatch(word.strip('.,:;!?()[]“”"*—–-…')))

@@ -1,30 +1,42 @@
 """Fill a handoff from a session's evidence, its turns, and its agent's own words.
 
 A handoff is read once, by an agent that knows nothing of the work: it may be long, but every line must be
-useful. The agent's own words, where it wrote any, come first in each section.
+useful. The agent's own words, where it wrote any, come first in each section. A turn is one prompt and what
+followed it: what failed on the way, and how it ended.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from holdfast.core.brief.brief_input import BriefInput
 from holdfast.core.brief.named_things import relative
 from holdfast.core.documents.handoff import Check, Doubt, Handoff, Head, doubted
-from holdfast.core.events.event import Action, Event
-from holdfast.core.evidence.commands.exit_meaning import has_failed
-from holdfast.core.evidence.commands.purpose import Purpose, aim
+from holdfast.core.events.event import (
+    MAIN,
+    Action,
+    AssistantText,
+    Event,
+    Origin,
+    Prompt,
+    SubagentStarted,
+    ToolCalled,
+    ToolReturned,
+)
+from holdfast.core.evidence.commands import shell
+from holdfast.core.evidence.commands.exit_meaning import has_failed, interpret_exit
+from holdfast.core.evidence.commands.purpose import Purpose, purpose_of
+from holdfast.core.evidence.fact_lines import command_line, file_line, git_lines
 from holdfast.core.evidence.mentions import use_at
-from holdfast.core.evidence.one_line import command_line, file_line, git_lines
+from holdfast.core.evidence.notes import notes_to_show
+from holdfast.core.evidence.patches import changes_in_patch
 from holdfast.core.evidence.prose import reader
-from holdfast.core.evidence.statements import told_as
-from holdfast.core.evidence.todos import still_open
-from holdfast.core.evidence.trail import CommandRun, FileTouch, NoteKind, Thing, Trail
+from holdfast.core.evidence.trail import CommandRun, FileTouch, NoteKind, Thing, Trail, Utterance, open_todos
+from holdfast.core.text.patterns import compiled
 from holdfast.core.text.strings import one_line, shortened
-from holdfast.core.work.ledger_content import told_in
-from holdfast.core.work.turns import Edit, Turn, edits, turns
+from holdfast.core.work.ledger_content import ledger_in_words
 from holdfast.lazy_dataclass import dataclass
 
 STORY_CHARS: Final = 10_000
@@ -44,10 +56,13 @@ FAILURES_OF_A_TURN: Final = 3
 TASKS_OF_A_TURN: Final = 10
 CAUSE_CHARS: Final = 500
 CHECKS: Final = 12
+FAILURE_CHARS: Final = 200
+COMMAND_CHARS: Final = 120
+TASK_CHARS: Final = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class HandoffWords:
     """What the agent or the user wrote for each section."""
 
     request: tuple[str, ...] = ()
@@ -59,10 +74,12 @@ class Words:
     next: tuple[str, ...] = ()
 
 
-def filled(brief_input: BriefInput, events: Sequence[Event], head: Head, words: Words) -> Handoff:
+def fill_handoff(
+    brief_input: BriefInput, events: Sequence[Event], head: Head, words: HandoffWords
+) -> Handoff:
     """The handoff of a session, from everything that is recorded of it."""
-    story = turns(events)
-    last_edits = {relative(path, brief_input): edit for path, edit in edits(events).items()}
+    story = turns_of(events)
+    last_edits = {relative(path, brief_input): edit for path, edit in last_edits_of(events).items()}
     sections = (
         (*words.request, *_request(brief_input.session.trail, story)),
         (*words.concepts, *_concepts(brief_input)),
@@ -75,12 +92,12 @@ def filled(brief_input: BriefInput, events: Sequence[Event], head: Head, words: 
     return Handoff(head, sections, tuple(_checks(brief_input, last_edits))[:CHECKS])
 
 
-def _request(trail: Trail, story: Sequence[Turn]) -> Iterator[str]:
+def _request(trail: Trail, story: Sequence[SessionTurn]) -> Iterator[str]:
     """Every prompt that asks for something, and every rule that is in none of those prompts."""
     requests = [turn.prompt for turn in story if not reader.is_generic(turn.prompt)]
-    shown = [f"“{_text(prompt, PROMPT_CHARS)}”" for prompt in requests]
+    shown = [f"“{_text_within(prompt, PROMPT_CHARS)}”" for prompt in requests]
     yield from shown
-    for note in told_as(NoteKind.CONSTRAINT, trail):
+    for note in notes_to_show(NoteKind.CONSTRAINT, trail):
         rule = _line(note.text, NOTE_CHARS)
         if not any(rule in one_line(text) for text in shown):
             yield f"Rule: {rule}"
@@ -134,22 +151,23 @@ def _snippet(text: str) -> str:
     return f"```\n{short}\n```" if short.strip() and "```" not in short else ""
 
 
-def _solved(story: Sequence[Turn]) -> Iterator[str]:
+def _solved(story: Sequence[SessionTurn]) -> Iterator[str]:
     """The conclusion of each turn but the last, and what failed on the way."""
     turns_shown = [turn for turn in story[:-1] if turn.statements or turn.failures][-TURNS_MOST:]
-    room = STORY_CHARS // max(len(turns_shown), 1)
-    room = min(max(room, LEAST_OF_A_TURN), MOST_OF_A_TURN)
+    share = STORY_CHARS // max(len(turns_shown), 1)
+    chars = min(max(share, LEAST_OF_A_TURN), MOST_OF_A_TURN)
     for turn in turns_shown:
         request = f"“{shortened(one_line(turn.prompt), 120)}”"
         failed = "".join(f"\nFailed on the way: {text}" for text in turn.failures[:FAILURES_OF_A_TURN])
-        yield f"{request}\n{_cause(turn)}{_text(turn.conclusion.text, room)}{failed}{_delegated(turn)}"
+        conclusion = _text_within(turn.conclusion.text, chars)
+        yield f"{request}\n{_cause(turn)}{conclusion}{failed}{_delegated(turn)}"
 
 
-def _delegated(turn: Turn) -> str:
+def _delegated(turn: SessionTurn) -> str:
     return f"\nGiven to subagents: {'; '.join(turn.delegated[:TASKS_OF_A_TURN])}" if turn.delegated else ""
 
 
-def _cause(turn: Turn) -> str:
+def _cause(turn: SessionTurn) -> str:
     return f"Cause: {_line(turn.cause, CAUSE_CHARS)}\n" if turn.cause else ""
 
 
@@ -157,7 +175,7 @@ def _pending(brief_input: BriefInput) -> Iterator[str]:
     """What is left to do; questions and failures only from the last turn."""
     trail = brief_input.session.trail
     since = trail.prompts[-1].at if trail.prompts else 0
-    for todo in still_open(trail):
+    for todo in open_todos(trail):
         yield f"To do ({todo.status.replace('_', ' ')}): {_line(todo.text, NOTE_CHARS)}"
     yield from (f"Not tried yet: {_line(note.text, NOTE_CHARS)}" for note in trail.noted(NoteKind.UNTRIED))
     for note in trail.noted(NoteKind.QUESTION):
@@ -167,12 +185,12 @@ def _pending(brief_input: BriefInput) -> Iterator[str]:
     yield from (command_line(run) for run in failed[-3:])
 
 
-def _current(brief_input: BriefInput, story: Sequence[Turn]) -> Iterator[str]:
+def _current(brief_input: BriefInput, story: Sequence[SessionTurn]) -> Iterator[str]:
     if story:
         last = story[-1]
-        yield f"Asked last: “{_text(last.prompt, PROMPT_CHARS)}”"
+        yield f"Asked last: “{_text_within(last.prompt, PROMPT_CHARS)}”"
         yield from (_cause(last).strip(),) if last.cause else ()
-        yield from (_text(last.conclusion.text, LAST_TURN),) if last.statements else ()
+        yield from (_text_within(last.conclusion.text, LAST_TURN),) if last.statements else ()
         yield from (f"Failed on the way: {text}" for text in last.failures[-FAILURES_OF_A_TURN:])
         yield from (_delegated(last).strip(),) if last.delegated else ()
     done = [run for run in brief_input.session.trail.commands if run.ok and _does_something(run)]
@@ -181,17 +199,17 @@ def _current(brief_input: BriefInput, story: Sequence[Turn]) -> Iterator[str]:
     yield from (doubted(Doubt(notice)) for notice in brief_input.notices)
 
 
-def _next(brief_input: BriefInput, story: Sequence[Turn]) -> Iterator[str]:
+def _next(brief_input: BriefInput, story: Sequence[SessionTurn]) -> Iterator[str]:
     """The next steps named at the very end; those named earlier may be done by now."""
     trail = brief_input.session.trail
     since = story[-1].conclusion.at if story else 0
-    digest = told_in(brief_input.words[0].text) if brief_input.words else None
+    digest = ledger_in_words(brief_input.words[0].text) if brief_input.words else None
     steps = [entry.text for entry in digest.next] if digest else []
     steps += [note.text for note in trail.noted(NoteKind.NEXT) if note.at >= since]
-    steps += [todo.text for todo in still_open(trail) if todo.status in ("in_progress", "pending")]
+    steps += [todo.text for todo in open_todos(trail) if todo.status in ("in_progress", "pending")]
     yield from dict.fromkeys(_line(step, NOTE_CHARS) for step in steps[:6])
     if not steps and story and story[-1].statements:
-        closing = _text(story[-1].conclusion.text, LAST_TURN).rsplit("\n", 1)[-1]
+        closing = _text_within(story[-1].conclusion.text, LAST_TURN).rsplit("\n", 1)[-1]
         yield f"No next step was named. The agent's last words were: {_line(closing, NOTE_CHARS)}"
 
 
@@ -208,10 +226,10 @@ def _checks(brief_input: BriefInput, last_edits: Mapping[str, Edit]) -> Iterator
     for touch in _changed(brief_input.session.trail):
         path = relative(touch.path, brief_input)
         if "`" not in path and path[:1] not in "/~" and path.isprintable():
-            yield Check(path, pattern_in(last_edits[path].text) if path in last_edits else "")
+            yield Check(path, recognisable_line(last_edits[path].text) if path in last_edits else "")
 
 
-def pattern_in(text: str) -> str:
+def recognisable_line(text: str) -> str:
     """The line by which a text can be recognised: a definition if there is one, else its longest line."""
     lines = [line.strip() for line in text.splitlines()]
     usable = [line for line in lines if _SHORTEST <= len(line) <= _LONGEST and "`" not in line]
@@ -223,10 +241,10 @@ def pattern_in(text: str) -> str:
 
 def _does_something(run: CommandRun) -> bool:
     """Whether a command did more than read or search."""
-    return aim(run.command) is not Purpose.LOOK
+    return purpose_of(run.command) is not Purpose.LOOK
 
 
-def _text(text: str, limit: int) -> str:
+def _text_within(text: str, limit: int) -> str:
     """A text of several lines without its headings and blank lines, within the limit."""
     lines = (_HEADING.sub("", line.rstrip()) for line in text.strip().splitlines())
     return shortened(_GAPS.sub("\n", "\n".join(lines)), limit)
@@ -244,3 +262,155 @@ def _labelled(label: str, stem: str, text: str) -> str:
 
 def _line(text: str, limit: int) -> str:
     return shortened(one_line(text), limit)
+
+
+# ---------------------------------------------------------------- turns
+
+_TOOL_MISUSE: Final = "<tool_use_error>"
+"""How a harness tells its agent that it used a tool wrongly; not worth reporting if the next try worked."""
+_CHANGES: Final = frozenset({Action.EDIT, Action.WRITE})
+
+
+@dataclass(frozen=True, slots=True)
+class SessionTurn:
+    """One prompt and what followed it."""
+
+    prompt: str
+    statements: tuple[Utterance, ...]
+    failures: tuple[str, ...]
+    """Without repetitions."""
+    delegated: tuple[str, ...] = ()
+    """The tasks given to subagents."""
+
+    @property
+    def conclusion(self) -> Utterance:
+        """The agent's last statement that is more than narration; an empty text if it said nothing."""
+        telling = [
+            statement for statement in self.statements if not reader.is_narration(one_line(statement.text))
+        ]
+        return (telling or self.statements or (Utterance("", 0),))[-1]
+
+    @property
+    def cause(self) -> str:
+        """What the agent named as the cause of the problem; empty if it named none."""
+        causes = [
+            statement.text
+            for statement in self.statements
+            if statement != self.conclusion and _CAUSE.search(statement.text)
+        ]
+        return causes[-1] if causes else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """What the agent last wrote into a file, as far as it was recorded."""
+
+    path: str
+    text: str
+
+
+def turns_of(events: Sequence[Event]) -> list[SessionTurn]:
+    """The turns of the session's main agent, oldest first; a prompt that is repeated at once counts once."""
+    own = [event for event in events if event.agent == MAIN]
+    calls = {event.call: event for event in own if isinstance(event, ToolCalled)}
+    by_prompt: list[tuple[str, list[Event]]] = []
+    for event in own:
+        if isinstance(event, Prompt) and event.origin is Origin.HUMAN:
+            if not by_prompt or by_prompt[-1][0] != event.text.strip():
+                by_prompt.append((event.text.strip(), []))
+        elif by_prompt:
+            by_prompt[-1][1].append(event)
+    return [
+        SessionTurn(
+            prompt,
+            tuple(_statements(after)),
+            tuple(dict.fromkeys(_failures(after, calls))),
+            tuple(dict.fromkeys(_delegated_tasks(after))),
+        )
+        for prompt, after in by_prompt
+    ]
+
+
+def last_edits_of(events: Iterable[Event]) -> dict[str, Edit]:
+    """What the agent last wrote into each file."""
+    calls: dict[str, ToolCalled] = {}
+    latest: dict[str, Edit] = {}
+    for event in events:
+        if isinstance(event, ToolCalled) and event.action in (Action.EDIT, Action.WRITE, Action.OTHER):
+            calls[event.call] = event
+        elif isinstance(event, ToolReturned) and event.ok and event.call in calls:
+            for edit in _edits_of(calls.pop(event.call)):
+                if edit.text:
+                    latest[edit.path] = edit
+    return latest
+
+
+_CAUSE: Final = compiled(
+    r"\b(?:the|main|real|root|actual|core) (?:issue|problem|cause|culprit|reason)(?: here| now)?"
+    r" (?:is|was|must be)\b"
+    r"|\broot cause\b|\bthis (?:fails|failed|happens|happened|breaks) because\b|原因是|问题在于",
+    re.IGNORECASE,
+)
+
+
+def _statements(events: Iterable[Event]) -> Iterator[Utterance]:
+    for event in events:
+        if isinstance(event, AssistantText) and event.text.strip():
+            yield Utterance(event.text.strip(), event.at, event.record)
+
+
+def _delegated_tasks(events: Iterable[Event]) -> Iterator[str]:
+    for event in events:
+        if isinstance(event, SubagentStarted) and event.task.strip():
+            yield shortened(one_line(event.task), TASK_CHARS)
+
+
+def _failures(events: Sequence[Event], calls: Mapping[str, ToolCalled]) -> Iterator[str]:
+    returns = [event for event in events if isinstance(event, ToolReturned) and event.call in calls]
+    # The last outcome for each file: a misused edit that then succeeded is not worth reporting.
+    last = {calls[event.call].subject: event for event in returns if calls[event.call].action in _CHANGES}
+    for event in returns:
+        is_misuse = event.text.lstrip().startswith(_TOOL_MISUSE)
+        if not is_misuse or last.get(calls[event.call].subject) is event:
+            failure = _failure(calls[event.call], event)
+            yield from (failure,) if failure else ()
+
+
+def _failure(call: ToolCalled, returned: ToolReturned) -> str:
+    """What failed and why, in a line; empty if it did not fail."""
+    text = returned.text.lstrip().removeprefix(_TOOL_MISUSE)
+    purpose = purpose_of(call.subject) if call.action is Action.RUN else Purpose.DO
+    outcome = interpret_exit(call.subject, purpose, text, returned.exit_status, ok=returned.ok)
+    if purpose is Purpose.LOOK or not outcome.went_wrong:
+        return ""
+    reason = shortened(outcome.reason or one_line(text), FAILURE_CHARS)
+    if not reason:
+        return ""
+    subject = shell.display_form(one_line(call.subject), COMMAND_CHARS)
+    return f"`{subject}`: {reason}" if subject and "`" not in subject else reason
+
+
+def _edits_of(call: ToolCalled) -> Iterator[Edit]:
+    """What a call wrote into each file: the added lines of a patch, or a whole text."""
+    changes = changes_in_patch(call.detail)
+    if not changes:
+        if call.action is not Action.OTHER and call.subject:
+            yield Edit(call.subject, call.detail.strip("\n"))
+        return
+    for change in changes:
+        yield Edit(change.renamed_to or change.path, _added_lines(call.detail, change.path))
+
+
+_HEADER: Final = compiled(r"^(?:\*\*\* (?:Add|Update|Delete) File: *|\+\+\+ (?:b/)?)(\S.*)$")
+
+
+def _added_lines(patch: str, path: str) -> str:
+    """The lines that a patch adds to one file."""
+    lines: list[str] = []
+    inside = False
+    for line in patch.splitlines():
+        if header := _HEADER.match(line):
+            inside = header[1].strip() == path or path.endswith(header[1].strip())
+        elif inside and line.startswith("+"):
+            lines.append(line[1:])
+    return "\n".join(lines).strip("\n")

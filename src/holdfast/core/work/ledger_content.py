@@ -17,18 +17,17 @@ from holdfast.core.documents.unconfirmed import doubted
 from holdfast.core.events.event import Action, Todo
 from holdfast.core.evidence.commands import shell
 from holdfast.core.evidence.commands.exit_meaning import has_failed
+from holdfast.core.evidence.fact_lines import REASON_CHARS
 from holdfast.core.evidence.mentions import use_at
-from holdfast.core.evidence.one_line import REASON_CHARS
+from holdfast.core.evidence.notes import notes_to_show
 from holdfast.core.evidence.prose import reader
-from holdfast.core.evidence.statements import told_as
-from holdfast.core.evidence.todos import still_open
-from holdfast.core.evidence.trail import CommandRun, NoteKind, Thing, Trail
+from holdfast.core.evidence.trail import CommandRun, NoteKind, Thing, Trail, open_todos
 from holdfast.core.text.strings import one_line, shortened
 
 GOAL_CHARS: Final = 300
 ENTRY_CHARS: Final = 260
 LONG_COMMAND: Final = 120
-MOST: Final = {
+MOST_ENTRIES: Final = {
     Part.CONSTRAINTS: 20,
     Part.DECISIONS: 10,
     Part.DONE: 10,
@@ -41,10 +40,10 @@ MOST: Final = {
 }
 
 
-def filled(brief_input: BriefInput) -> Ledger:
+def fill_ledger(brief_input: BriefInput) -> Ledger:
     """The ledger of a session, from its evidence and its agent's last digest."""
     trail = brief_input.session.trail
-    digest = told_in(brief_input.words[0].text) if brief_input.words else Ledger()
+    digest = ledger_in_words(brief_input.words[0].text) if brief_input.words else Ledger()
     observed = Ledger(
         goal=_goal(trail) or digest.goal,
         constraints=_some(_rules(trail), Part.CONSTRAINTS),
@@ -54,7 +53,7 @@ def filled(brief_input: BriefInput) -> Ledger:
         ),
         now=_first(_now(trail), digest, Part.NOW),
         next=_first(
-            (*reversed(_notes(trail, NoteKind.NEXT)), *_entries(still_open(trail), "pending")),
+            (*reversed(_notes(trail, NoteKind.NEXT)), *_entries(open_todos(trail), "pending")),
             digest,
             Part.NEXT,
         ),
@@ -70,7 +69,7 @@ def filled(brief_input: BriefInput) -> Ledger:
     )
 
 
-def told_in(words: str) -> Ledger:
+def ledger_in_words(words: str) -> Ledger:
     """The ledger in an agent's own words, which are a ledger file or a digest with labels."""
     if words.strip() and is_ledger(words):
         return read(parse(words))
@@ -108,12 +107,12 @@ def _goal(trail: Trail) -> tuple[Entry, ...]:
 def _rules(trail: Trail) -> Iterator[Entry]:
     """The first rules and the latest; those between were said in passing."""
     rules = _notes(trail, NoteKind.CONSTRAINT)
-    most = MOST[Part.CONSTRAINTS]
+    most = MOST_ENTRIES[Part.CONSTRAINTS]
     yield from rules if len(rules) <= most else (*rules[: most // 2], *rules[-most // 2 :])
 
 
 def _notes(trail: Trail, kind: NoteKind) -> tuple[Entry, ...]:
-    return tuple(Entry(_line(note.text)) for note in told_as(kind, trail))
+    return tuple(Entry(_line(note.text)) for note in notes_to_show(kind, trail))
 
 
 def _entries(todos: Iterable[Todo], status: str) -> Iterator[Entry]:
@@ -121,7 +120,7 @@ def _entries(todos: Iterable[Todo], status: str) -> Iterator[Entry]:
 
 
 def _now(trail: Trail) -> Iterator[Entry]:
-    yield from _entries(still_open(trail), "in_progress")
+    yield from _entries(open_todos(trail), "in_progress")
     prompt = trail.prompts[-1] if trail.prompts else None
     if prompt and prompt != trail.first_prompt and not reader.is_generic(prompt.text):
         yield Entry(f"Asked last: “{_line(prompt.text)}”")
@@ -176,7 +175,7 @@ def _commands(trail: Trail) -> Iterator[Entry]:
 
 
 def _command(run: CommandRun) -> str:
-    return _quoted(shell.shown(one_line(run.command), LONG_COMMAND))
+    return _quoted(shell.display_form(one_line(run.command), LONG_COMMAND))
 
 
 def _quoted(name: str) -> str:
@@ -192,11 +191,11 @@ def _first(entries: Iterable[Entry], digest: Ledger, part: Part) -> tuple[Entry,
 def _last(entries: Iterable[Entry], digest: Ledger, part: Part) -> tuple[Entry, ...]:
     """The evidence first, then the agent's own words; the last so many."""
     every = tuple(_each_once((*entries, *digest.of(part))))
-    return every[-MOST[part] :]
+    return every[-MOST_ENTRIES[part] :]
 
 
 def _some(entries: Iterable[Entry], part: Part) -> tuple[Entry, ...]:
-    return tuple(_each_once(entries))[: MOST[part]]
+    return tuple(_each_once(entries))[: MOST_ENTRIES[part]]
 
 
 def _each_once(entries: Iterable[Entry]) -> Iterator[Entry]:

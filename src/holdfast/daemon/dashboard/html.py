@@ -12,7 +12,7 @@ from functools import cache
 from html import escape
 from typing import Final, TypeAlias
 
-from holdfast.core.text.defang import printable
+from holdfast.core.text.untrusted import printable
 
 
 class Html(str):

@@ -26,7 +26,7 @@ from holdfast.core.agent_log.records import Record
 from holdfast.core.agent_log.summary import ByRule, Failed, Material, Written
 from holdfast.core.events.world import Project
 from holdfast.core.session.checkpoint import HEAD, digest
-from holdfast.core.session.rolling import outlined
+from holdfast.core.session.rolling import outline_of
 from holdfast.core.session.session import Session, Trigger
 from holdfast.core.text.strings import shortened
 from holdfast.engine.agent_log.append import Appended, Owner, append, path_before, state_of
@@ -97,7 +97,7 @@ def _summary(
 
 def _by_rule(session: Session, path: Sequence[Record], lost: FromModel, at: int) -> str:
     """The summary without a model: the session's digest, and what a model wrote earlier."""
-    outline = outlined(session.trail, session.pressure.used, session.messages)
+    outline = outline_of(session.trail, session.pressure.used, session.messages)
     parts = [digest(session, Trigger.PRE_COMPACTION, "", at), outline.summary]
     written = old_checkpoint(path) or lost.earlier
     if written and not written.startswith(HEAD):

@@ -23,11 +23,10 @@ from holdfast.core.agent_log.record_bodies import (
     text_of,
 )
 from holdfast.core.agent_log.records import COMPACTION, CUSTOM_MESSAGE, MESSAGE, RESET, Record, made
-from holdfast.core.session import flush
-from holdfast.core.session.flush import FlushPolicy
-from holdfast.core.session.pressure import capacity, factor_of, gauge
+from holdfast.core.session import agent_prompts
+from holdfast.core.session.agent_prompts import FlushPolicy
+from holdfast.core.session.pressure import Threshold, capacity, factor_of, gauge
 from holdfast.core.session.session import Session
-from holdfast.core.session.thresholds import Threshold
 from holdfast.engine.agent_log.append import Appended, Owner, append
 from holdfast.engine.briefing.pressure_warning import Fill, is_shown
 from holdfast.engine.engine import Engine
@@ -94,7 +93,7 @@ def ask(engine: Engine, owner: Owner, path: Sequence[Record], threshold: Thresho
     policy = engine.policy(owner.project).flush
     with engine.store.writing():
         session = engine.store.session(owner.key) or appended.session
-        session = replace(session, flush=flush.asked(session.flush, policy, threshold, at))
+        session = replace(session, flush=agent_prompts.after_asking(session.flush, policy, threshold, at))
         engine.store.put_session(session)
     return Appended(session, appended.records)
 

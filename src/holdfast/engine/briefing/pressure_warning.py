@@ -12,11 +12,10 @@ from typing import Final, TypeGuard
 
 from holdfast import hook
 from holdfast.core.events.event import MAIN, Event, Origin, Prompt, ToolReturned, Usage
-from holdfast.core.session import advice, flush
-from holdfast.core.session.advice import Advice
-from holdfast.core.session.pressure import capacity, factor_of, gauge, percent
+from holdfast.core.session import agent_prompts
+from holdfast.core.session.agent_prompts import Advice
+from holdfast.core.session.pressure import Threshold, capacity, factor_of, gauge, percent
 from holdfast.core.session.session import Policy, Session
-from holdfast.core.session.thresholds import Threshold
 from holdfast.engine.documents import ledger
 from holdfast.engine.engine import Engine
 from holdfast.harnesses.base import Ask, HookEvent
@@ -76,7 +75,7 @@ def warn(
 
 def _advice(engine: Engine, session: Session) -> tuple[Advice, ...]:
     """The rows of advice for this project."""
-    return advice.LEDGER if ledger.is_enabled(engine, session.project) else advice.TABLE
+    return agent_prompts.LEDGER_ADVICE if ledger.is_enabled(engine, session.project) else agent_prompts.ADVICE
 
 
 def is_shown(fill: Fill, wish: Pressure) -> bool:
@@ -118,14 +117,20 @@ def _is_open(session: Session, threshold: Threshold) -> bool:
 def _due(
     session: Session, hook_event: HookEvent, policy: Policy, fill: Fill, table: tuple[Advice, ...]
 ) -> _Due:
-    threshold = flush.due(session.flush, policy.flush, fill.percent) if session.pressure.used else None
+    threshold = (
+        agent_prompts.due_threshold(session.flush, policy.flush, fill.percent)
+        if session.pressure.used
+        else None
+    )
     # The same request never blocks a stop twice, whatever the settings say.
     if threshold is not None and hook_event.ask is Ask.STOP and not _is_open(session, threshold):
         threshold = None
     if hook_event.ask is not Ask.PROMPT:
         return _Due(threshold)
     prompt = "\n".join(event.text for event in hook_event.stand_ins if isinstance(event, Prompt))
-    return _Due(threshold, advice.due(session.advised, fill.percent, session.window, table, prompt))
+    return _Due(
+        threshold, agent_prompts.due_advice(session.advised, fill.percent, session.window, table, prompt)
+    )
 
 
 def _text(due: _Due, gauge_line: str) -> str:
@@ -139,9 +144,11 @@ def _remember(engine: Engine, session: Session, policy: Policy, due: _Due) -> No
     with engine.store.writing():
         stored_session = engine.store.session(session.key) or session
         if due.threshold is not None:
-            flush_state = flush.asked(stored_session.flush, policy.flush, due.threshold, engine.clock())
+            flush_state = agent_prompts.after_asking(
+                stored_session.flush, policy.flush, due.threshold, engine.clock()
+            )
             stored_session = replace(stored_session, flush=flush_state)
-        advised = advice.given(stored_session.advised, due.advice, stored_session.window)
+        advised = agent_prompts.marks_after(stored_session.advised, due.advice, stored_session.window)
         engine.store.put_session(replace(stored_session, advised=advised))
 
 

@@ -12,11 +12,10 @@ from typing import Final
 from holdfast.core.brief.brief_input import Item, Reason
 from holdfast.core.brief.compose import Receipt
 from holdfast.core.events.event import AssistantText, BriefSeen, Event, Prompt, ToolReturned
-from holdfast.core.events.fence import fence
 from holdfast.core.memory.memory import identity
 from holdfast.core.session.session import Session
-from holdfast.core.text.defang import quoted
 from holdfast.core.text.strings import elapsed, one_line, shortened
+from holdfast.core.text.untrusted import fence, quoted
 from holdfast.engine.engine import Engine
 from holdfast.engine.memory.recall import Finding, Query, look_up, note_recalled
 from holdfast.engine.recording.memorize import KIND

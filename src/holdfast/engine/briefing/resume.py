@@ -12,10 +12,10 @@ from holdfast.core.brief.compose import Brief, BriefInput, Reason, Receipt
 from holdfast.core.brief.startup_block import narrowed, written
 from holdfast.core.documents.repository_ledger import StrangeLedger
 from holdfast.core.events.durations import HOUR_MS
-from holdfast.core.events.event import CompactionImminent, Sign, Source
+from holdfast.core.events.event import CompactionImminent, CompactionSign, Source
 from holdfast.core.events.world import Project
 from holdfast.core.evidence.trail import Utterance
-from holdfast.core.session.session import Phase, Process, Session, Trigger, begin, brief_owed
+from holdfast.core.session.session import Phase, Process, Session, Trigger, begin, needs_brief
 from holdfast.core.text.strings import elapsed
 from holdfast.engine.briefing.startup import loaded_at_start
 from holdfast.engine.briefing.suggested_queries import with_suggested_queries
@@ -131,19 +131,19 @@ def _brief_input(engine: Engine, hook_event: HookEvent, session: Session) -> Bri
     match hook_event.ask:
         case Ask.COMPACTION:
             return BriefInput(Reason.SUMMARY, session, engine.clock())
-        case Ask.PROMPT if brief_owed(session):
+        case Ask.PROMPT if needs_brief(session):
             return _own(engine, session, Reason.LATE)
         case Ask.PROMPT if session.prompts_told <= 1 and session.unanswered in (Source.STARTUP, Source.CLEAR):
             # A start that came through the spool got no answer: the first prompt carries its brief.
             return _input_at_start(engine, hook_event, session, session.unanswered)
         case Ask.START:
             return _input_at_start(engine, hook_event, session, hook_event.source)
-        case Ask.REQUEST if brief_owed(session) and not _reasons_given(engine, session):
+        case Ask.REQUEST if needs_brief(session) and not _reasons_given(engine, session):
             cleared = session.unanswered is Source.CLEAR
             return _own(engine, session, Reason.CLEAR if cleared else Reason.COMPACT)
         case Ask.REQUEST if session.unanswered in (Source.STARTUP, Source.CLEAR, Source.RESUME):
             return _input_at_start(engine, hook_event, session, session.unanswered)
-        case Ask.TOOLS if brief_owed(session) and not _reasons_given(engine, session):
+        case Ask.TOOLS if needs_brief(session) and not _reasons_given(engine, session):
             # Compacted in the middle of a turn, and no start event followed.
             return _own(engine, session, Reason.LATE)
         case _:
@@ -156,7 +156,7 @@ def _input_at_start(
     match source:
         case Source.COMPACT:
             return _own(engine, session, Reason.COMPACT)
-        case Source.RESUME | Source.FORK if brief_owed(session):
+        case Source.RESUME | Source.FORK if needs_brief(session):
             return _own(engine, session, Reason.LATE)
         case Source.RESUME:
             return _news(engine, session, Reason.RESUME)
@@ -210,7 +210,7 @@ def _own(engine: Engine, session: Session, reason: Reason) -> BriefInput | None:
     A brief that the transcript does not show after the compaction never arrived, and is given again.
     """
     reasons = _reasons_given(engine, session)
-    boundary_recorded = bool(session.compactions) and Sign.BOUNDARY in session.compactions[-1].signs
+    boundary_recorded = bool(session.compactions) and CompactionSign.BOUNDARY in session.compactions[-1].signs
     # Some harnesses do not record the brief in the transcript; they are sent it with each request.
     keeps = engine.harness(session.harness).stores_injected_text
     lost = reasons == [Reason.COMPACT] and reason is Reason.LATE and boundary_recorded and keeps

@@ -30,7 +30,7 @@ from holdfast.core.documents.ledger import conflict
 from holdfast.core.events.event import Event
 from holdfast.core.events.world import GitState, Project
 from holdfast.core.session.session import Session
-from holdfast.core.work.handoff_content import Words, filled
+from holdfast.core.work.handoff_content import HandoffWords, fill_handoff
 from holdfast.engine.documents.ledger import words_of
 from holdfast.engine.engine import Engine
 from holdfast.engine.repository import git
@@ -88,7 +88,12 @@ class HandoffFile:
 
 
 def create(
-    engine: Engine, project: Project, session: Session, events: Sequence[Event], purpose: str, words: Words
+    engine: Engine,
+    project: Project,
+    session: Session,
+    events: Sequence[Event],
+    purpose: str,
+    words: HandoffWords,
 ) -> HandoffFile:
     """Write the handoff of a session into the main worktree."""
     if not purpose.strip():
@@ -105,7 +110,7 @@ def create(
         branch=now.branch,
         commit=now.head,
     )
-    document = _verifiable(filled(brief_input, events, head, words), Path(project.root))
+    document = _verifiable(fill_handoff(brief_input, events, head, words), Path(project.root))
     return _written(project, redact(render(document)), now, redact(purpose), engine.clock())
 
 

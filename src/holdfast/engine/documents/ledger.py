@@ -36,7 +36,7 @@ from holdfast.core.events.event import Event
 from holdfast.core.events.world import Project
 from holdfast.core.evidence.trail import Utterance
 from holdfast.core.session.session import Session, Trigger
-from holdfast.core.work.ledger_content import filled
+from holdfast.core.work.ledger_content import fill_ledger
 from holdfast.engine.documents.git_exclude import keep_out_of_git
 from holdfast.engine.engine import Engine
 from holdfast.engine.liveness.sessions import Liveness, life_of
@@ -242,7 +242,7 @@ def _ledger_input(
     brief_input = BriefInput(Reason.CLEAR, session, engine.clock(), words=words_of(engine, session))
     redact = engine.redactor(project).of_session(session.key)
     brief_input = checked(brief_input, redact, root_now(engine.store, session.project))
-    content = filled(brief_input)
+    content = fill_ledger(brief_input)
     touched = {key_of(relative(touch.path, brief_input)): touch.at for touch in session.trail.files}
     paths = dict.fromkeys(map(_path, (*there.files, *content.files)))
     states = file_states(project.root, paths)

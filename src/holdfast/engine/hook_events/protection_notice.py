@@ -11,8 +11,8 @@ from typing import Final
 import msgspec
 
 from holdfast.core.events.event import Skipped
-from holdfast.core.text.defang import printable
 from holdfast.core.text.strings import one_line
+from holdfast.core.text.untrusted import printable
 from holdfast.engine.engine import Engine
 from holdfast.errors import ProtectionUnreadable
 from holdfast.harnesses.base import Ask, Envelope

@@ -15,7 +15,7 @@ import msgspec
 
 from holdfast.core.events.world import Project
 from holdfast.core.memory.sections import sections
-from holdfast.core.text.defang import from_repository
+from holdfast.core.text.untrusted import from_repository
 from holdfast.engine.engine import Engine
 from holdfast.engine.redaction.redactor import Redactor
 from holdfast.engine.repository import git

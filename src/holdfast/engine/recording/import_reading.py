@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import msgspec
 
-from holdfast.core.events.event import MAIN, Compacted, Event, ModelChanged, Origin, Prompt, Sign
+from holdfast.core.events.event import MAIN, Compacted, CompactionSign, Event, ModelChanged, Origin, Prompt
 from holdfast.core.events.identity import Site
 from holdfast.core.events.world import Project
 from holdfast.core.memory.passages import passages, trimmed
@@ -167,7 +167,7 @@ def _is_prompt(event: Event) -> bool:
 
 def _is_boundary(event: Event) -> bool:
     """Whether the event counts a compaction: of its several signs, exactly one does."""
-    return isinstance(event, Compacted) and event.sign is Sign.BOUNDARY
+    return isinstance(event, Compacted) and event.sign is CompactionSign.BOUNDARY
 
 
 # ---------------------------------------------------------------- several at once

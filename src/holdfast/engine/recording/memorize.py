@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from holdfast.core.events.fence import without_ours
 from holdfast.core.events.world import Project
 from holdfast.core.memory.memory import (
     Label,
@@ -28,7 +27,7 @@ from holdfast.core.memory.memory import (
     tidied,
 )
 from holdfast.core.memory.wordings import FORGOTTEN, NO_WORDINGS
-from holdfast.core.text.defang import printable
+from holdfast.core.text.untrusted import printable, without_injected_text
 from holdfast.engine.engine import Engine
 from holdfast.engine.redaction.forgotten import known_by, publish
 from holdfast.engine.redaction.redactor import Redactor
@@ -67,7 +66,7 @@ class MemoryOutcome:
 def worded(wish: MemoryRequest) -> Wording:
     """The wording to remember; raises HoldfastError if it is empty or too long."""
     # Text that Holdfast itself gave back is not new when it is repeated.
-    wording = read(without_ours(wish.text))
+    wording = read(without_injected_text(wish.text))
     if not printable(wording.text).strip():
         raise HoldfastError("there is nothing to remember: the text is empty", "say it after `remember`")
     if len(wording.text) > LONGEST:

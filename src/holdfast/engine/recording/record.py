@@ -30,7 +30,7 @@ from holdfast.core.events.event import (
     map_text,
 )
 from holdfast.core.events.world import GitState, Project
-from holdfast.core.evidence.follow import twin
+from holdfast.core.evidence.follow import same_prompt
 from holdfast.core.memory.memory import Memory, asked_to_remember
 from holdfast.core.session.checkpoint import Checkpoint, record_id, take
 from holdfast.core.session.pressure import AutoCompact
@@ -43,10 +43,10 @@ from holdfast.core.session.session import (
     Trigger,
     advance,
     begin,
+    expect_prompt,
     is_imported,
     record_remember,
     revise,
-    wait,
 )
 from holdfast.engine.engine import Engine
 from holdfast.engine.index.index import findable
@@ -169,7 +169,7 @@ def _with_memory(engine: Engine, session: Session, prompt: Prompt, redactor: Red
     """The session after a prompt that may ask to remember something; hook and transcript count once."""
     text = asked_to_remember(prompt.text)
     is_typed = prompt.agent == MAIN and prompt.origin is Origin.HUMAN
-    if not text or not is_typed or twin(session.trail, prompt) is not None:
+    if not text or not is_typed or same_prompt(session.trail, prompt) is not None:
         return session
     at = prompt.at or engine.clock()
     # Text that is too long for a memory is still a prompt.
@@ -230,7 +230,7 @@ def _advanced(engine: Engine, session: Session, arrival: Arrival, redactor: Reda
     for event in arrival.events:
         session = _record_event(engine, session, event, policy, redactor)
     for prompt in arrival.waiting:
-        session = wait(_with_memory(engine, session, prompt, redactor), prompt, policy)
+        session = expect_prompt(_with_memory(engine, session, prompt, redactor), prompt, policy)
     engine.store.put_session(session, redactor.mark)
     return session
 

@@ -15,7 +15,7 @@ from typing import Final
 from holdfast.config import Config, require_protection
 from holdfast.core.memory.wordings import NO_WORDINGS, Wordings
 from holdfast.core.redaction.redact import NO_LISTS, VERSION, Lists, redact, redact_parts
-from holdfast.core.text.defang import HIDDEN, printable
+from holdfast.core.text.untrusted import HIDDEN, printable
 from holdfast.lazy_dataclass import dataclass
 
 FOR_TAGS: Final = "redaction"

@@ -16,16 +16,16 @@ from typing import Final
 from holdfast.core.events.identity import (
     Adopted,
     Alias,
-    Candidate,
     Known,
     Moved,
     New,
     Sighting,
     Site,
+    SiteCandidate,
     Verdict,
+    identify_project,
     is_copy,
     is_same_in_place,
-    settle,
     shares_a_remote,
 )
 from holdfast.core.events.world import Project
@@ -260,19 +260,19 @@ def _anchor_of(store: Store, project_id: str) -> str:
 
 def _settled(store: Store, sighting: Sighting, here: list[Site]) -> Verdict:
     like = store.sites_like(sighting.marks.inode, sighting.marks.first_entry)
-    return settle(
+    return identify_project(
         sighting,
-        [Candidate(site, stands_elsewhere=_stands_elsewhere(store, site)) for site in here],
+        [SiteCandidate(site, stands_elsewhere=_stands_elsewhere(store, site)) for site in here],
         [_candidate(store, site) for site in like if site.location != sighting.location],
         _plain_before(store, sighting),
     )
 
 
-def _candidate(store: Store, site: Site) -> Candidate:
+def _candidate(store: Store, site: Site) -> SiteCandidate:
     location = _on_disk(site.location)
     there = marks.occupant(location, is_git=site.is_git)
     reachable = marks.is_reachable(location, site.marks.device)
-    return Candidate(site, there, reachable, _stands_elsewhere(store, site))
+    return SiteCandidate(site, there, reachable, _stands_elsewhere(store, site))
 
 
 def _stands_elsewhere(store: Store, site: Site) -> bool:

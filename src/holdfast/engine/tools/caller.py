@@ -13,9 +13,9 @@ from dataclasses import field
 from holdfast import harnesses
 from holdfast.config import excluded
 from holdfast.core.events.event import ToolCalled, ToolReturned
-from holdfast.core.events.fence import is_own_tool
 from holdfast.core.events.world import Project
 from holdfast.core.session.session import Phase, Process, Session
+from holdfast.core.text.untrusted import is_own_tool
 from holdfast.engine.engine import Engine
 from holdfast.engine.liveness.processes import above, start_of
 from holdfast.engine.recording.record import Arrival, record

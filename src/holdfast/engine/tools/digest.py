@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from holdfast.core.events.event import DigestGiven, Origin
-from holdfast.core.events.fence import without_ours
 from holdfast.core.session.checkpoint import Checkpoint
 from holdfast.core.session.session import Session, Trigger
+from holdfast.core.text.untrusted import without_injected_text
 from holdfast.engine.engine import Engine
 from holdfast.engine.recording.record import Arrival, record
 from holdfast.errors import HoldfastError
@@ -82,7 +82,7 @@ def _lines(digest: Digest) -> Iterator[str]:
 
 def _own(text: str) -> str:
     """The agent's own words, without text that Holdfast gave it."""
-    return without_ours(text).strip()
+    return without_injected_text(text).strip()
 
 
 def _given_before(engine: Engine, session: Session, text: str) -> Checkpoint | None:

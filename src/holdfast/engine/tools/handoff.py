@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Literal
 
-from holdfast.core.events.fence import fence
 from holdfast.core.session.session import Session
-from holdfast.core.text.defang import from_repository, quoted
 from holdfast.core.text.strings import one_line
-from holdfast.core.work.handoff_content import Words
+from holdfast.core.text.untrusted import fence, from_repository, quoted
+from holdfast.core.work.handoff_content import HandoffWords
 from holdfast.engine.documents import handoff
 from holdfast.engine.documents.handoff import Finding, HandoffFile, Verdict
 from holdfast.engine.engine import Engine
@@ -29,7 +28,7 @@ DOCUMENT_CHARS: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToHandOff(Words):
+class ToHandOff(HandoffWords):
     """The request: a purpose and the agent's words to create a handoff, a name to pick one up."""
 
     action: Literal["create", "pickup"]

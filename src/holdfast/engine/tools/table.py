@@ -13,12 +13,11 @@ from typing import Annotated, Any, Final, Literal, TypeAlias, cast
 
 import msgspec
 
-from holdfast.core.events.fence import fence
 from holdfast.core.memory.memory import Scope
 from holdfast.core.session.checkpoint import gist
 from holdfast.core.session.session import Session
-from holdfast.core.text.defang import defanged, quoted
 from holdfast.core.text.strings import elapsed, one_line, shortened
+from holdfast.core.text.untrusted import defanged, fence, quoted
 from holdfast.engine.engine import Engine
 from holdfast.engine.memory.recall import Finding, Query, expand, note_recalled, recall
 from holdfast.engine.memory.remember import FROM_AGENT, MemoryRequest, remember

@@ -11,7 +11,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from holdfast.core.events.durations import DAY_MS, HOUR_MS
-from holdfast.core.session.session import Phase, Session, TakeCheckpoint, Trigger, clear, tick
+from holdfast.core.session.session import Phase, Session, TakeCheckpoint, Trigger, end_session, tick
 from holdfast.engine.engine import Engine
 from holdfast.engine.liveness.sessions import Liveness, life_of
 from holdfast.engine.recording.record import CLOCK_SKEW_MS, Arrival, perform, record
@@ -106,7 +106,7 @@ def finalise(engine: Engine, session: Session) -> Session:
         session = engine.store.session(session.key) or session
         if session.phase is not Phase.LIVE:
             return session
-        session = clear(session, Phase.ORPHANED, now, "orphaned")
+        session = end_session(session, Phase.ORPHANED, now, "orphaned")
         if not session.trail.is_empty():
             session = perform(engine, session, TakeCheckpoint(Trigger.ORPHAN), now)
         engine.store.put_session(session)

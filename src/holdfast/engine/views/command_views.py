@@ -17,8 +17,8 @@ from holdfast.core.events.world import Project
 from holdfast.core.redaction.redact import redact
 from holdfast.core.session.checkpoint import Checkpoint, gist
 from holdfast.core.session.session import Session
-from holdfast.core.text.defang import printable
 from holdfast.core.text.strings import one_line, shortened
+from holdfast.core.text.untrusted import printable
 from holdfast.engine.briefing.resume import next_brief
 from holdfast.engine.engine import Engine
 from holdfast.engine.memory import recall

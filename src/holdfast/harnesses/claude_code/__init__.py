@@ -11,8 +11,14 @@ from pathlib import Path, PurePath
 
 from holdfast.core.brief.brief_input import NOTHING_KEPT, KeptByHarness
 from holdfast.core.events.event import Skipped
-from holdfast.core.events.guidance import Skill, copies_of
-from holdfast.core.events.install_request import Wanted, WantedCopy, WantedEntry, WantedMember
+from holdfast.core.events.install_request import (
+    Skill,
+    Wanted,
+    WantedCopy,
+    WantedEntry,
+    WantedMember,
+    skill_copies,
+)
 from holdfast.core.session.pressure import AutoCompact
 from holdfast.harnesses import hook_payload
 from holdfast.harnesses.base import (
@@ -163,7 +169,7 @@ class ClaudeCode:
     def plugin(
         self, hook_command: str, relay: Sequence[str], skills: Sequence[Skill], version: str
     ) -> tuple[WantedCopy, ...]:
-        copies = copies_of(skills, PurePath("skills"))
+        copies = skill_copies(skills, PurePath("skills"))
         return plugin.plugin(setup.wanted(hook_command, Path()), relay, copies, version)
 
 

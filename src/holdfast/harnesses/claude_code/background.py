@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from holdfast.core.events.event import Event, LeftRunning, Origin, ToolReturned
-from holdfast.core.events.fence import without_ours
 from holdfast.core.evidence.commands.exit_meaning import STOPPED
+from holdfast.core.text.untrusted import without_injected_text
 from holdfast.harnesses.fields import capped, mapping, status_of, text
 from holdfast.harnesses.frame import Frame
 
@@ -48,5 +48,5 @@ def ended(outcome: Mapping[str, object], frame: Frame) -> Iterator[Event]:
         handle=handle,
         ok=status == "completed" and not exit_status,
         exit_status=exit_status,
-        text=STOPPED if status in _STOPPED else capped(without_ours(printed)),
+        text=STOPPED if status in _STOPPED else capped(without_injected_text(printed)),
     )

@@ -10,16 +10,16 @@ from collections.abc import Iterator
 
 from holdfast.core.events.event import (
     Compacted,
+    CompactionSign,
     Event,
     Origin,
     Prompt,
-    Sign,
     Skipped,
     SubagentStarted,
     SubagentStopped,
     ToolReturned,
 )
-from holdfast.core.events.fence import without_ours
+from holdfast.core.text.untrusted import without_injected_text
 from holdfast.harnesses import hook_payload
 from holdfast.harnesses.base import Ask, Envelope, HookEvent
 from holdfast.harnesses.claude_code import auto_compact
@@ -77,7 +77,7 @@ def _content(payload: SessionPayload) -> HookContent:
         case "PostCompact":
             summary = summary_of(payload.text("compact_summary"))
             return HookContent(
-                events=(Compacted(**payload.common("compacted"), sign=Sign.HOOK, summary=summary),)
+                events=(Compacted(**payload.common("compacted"), sign=CompactionSign.HOOK, summary=summary),)
             )
         case "SessionEnd":
             return hook_payload.session_ended(payload)
@@ -110,5 +110,5 @@ def _subagent(payload: SessionPayload, event: str) -> tuple[Event, ...]:
         return ()
     if event == "SubagentStart":
         return (SubagentStarted(**payload.common("agent", Origin.ASSISTANT), subagent=agent, task=kind),)
-    words = capped(without_ours(payload.text("last_assistant_message")))
+    words = capped(without_injected_text(payload.text("last_assistant_message")))
     return (SubagentStopped(**payload.common("agent-end", Origin.TOOL), subagent=agent, text=words),)

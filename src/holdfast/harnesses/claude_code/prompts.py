@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from holdfast.core.events.fence import without_ours
+from holdfast.core.text.untrusted import without_injected_text
 
 # Blocks that Claude Code and its editor extensions add around what the user typed.
 _ADDED = re.compile(
@@ -46,7 +46,7 @@ _SUMMARY = re.compile(r"(?:<summary>|(?:\A|\n)Summary:\n)(?P<summary>.*?)(?:</su
 
 def typed(text: str) -> str:
     """What the user typed, a command as `/name arguments`; empty if the user typed nothing."""
-    text = _ADDED.sub("", without_ours(text)).strip()
+    text = _ADDED.sub("", without_injected_text(text)).strip()
     if text.startswith("<command-message>"):
         text = _command(text)
     command = _NAME.match(text)
@@ -57,7 +57,7 @@ def typed(text: str) -> str:
 
 def summary_of(text: str) -> str:
     """A compaction's summary without the analysis written before it, and without Holdfast's own text."""
-    text = _ADDED.sub("", _ANALYSIS.sub("", without_ours(text)))
+    text = _ADDED.sub("", _ANALYSIS.sub("", without_injected_text(text)))
     summary_match = _SUMMARY.search(text)
     return (summary_match["summary"] if summary_match else text).strip()
 

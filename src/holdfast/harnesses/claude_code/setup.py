@@ -7,8 +7,16 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from holdfast.core.events.guidance import INSTRUCTIONS, Skill, copies_of
-from holdfast.core.events.install_request import Json, Wanted, WantedCopy, WantedEntry, WantedMember
+from holdfast.core.events.install_request import (
+    INSTRUCTIONS,
+    Json,
+    Skill,
+    Wanted,
+    WantedCopy,
+    WantedEntry,
+    WantedMember,
+    skill_copies,
+)
 
 # Seconds. The hook itself gives up sooner; these limits only matter if it cannot even start.
 # SessionEnd needs an explicit limit: without it the harness cancels the hook after 1.5 s.
@@ -84,7 +92,7 @@ def guidance(harness_home: Path, skills: Sequence[Skill], config_dir: str = "") 
     """The skills, which are also slash commands, and a file of instructions for every session."""
     folder = _folder(harness_home, config_dir)
     return (
-        *copies_of(skills, folder / "skills"),
+        *skill_copies(skills, folder / "skills"),
         WantedCopy(folder / "rules" / "holdfast.md", INSTRUCTIONS.encode()),
     )
 

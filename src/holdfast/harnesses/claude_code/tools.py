@@ -24,8 +24,8 @@ from holdfast.core.events.event import (
     ToolCalled,
     ToolReturned,
 )
-from holdfast.core.events.fence import without_ours
 from holdfast.core.evidence.commands.exit_meaning import REFUSED, STOPPED
+from holdfast.core.text.untrusted import without_injected_text
 from holdfast.harnesses.claude_code import background, replies
 from holdfast.harnesses.claude_code.records import Block, Message, Record
 from holdfast.harnesses.fields import capped, items, mapping, status_of, text, value_of
@@ -82,7 +82,7 @@ def called(block: Block, frame: Frame) -> Iterator[Event]:
     if tool in _TASKS:
         # The result says what became of it, and only the result has the id of a new task.
         if subject := text(arguments, "subject") if text(arguments, "taskId") else "":
-            todo = Todo(without_ours(subject), "", text(arguments, "taskId"))
+            todo = Todo(without_injected_text(subject), "", text(arguments, "taskId"))
             yield TodoChanged(**frame.common(Origin.ASSISTANT), todo=todo)
         return
     action = _ACTIONS.get(tool, Action.OTHER)
@@ -93,11 +93,11 @@ def called(block: Block, frame: Frame) -> Iterator[Event]:
         call=call,
         tool=tool,
         action=action,
-        subject=without_ours(subject),
-        detail=capped(without_ours(detail)),
+        subject=without_injected_text(subject),
+        detail=capped(without_injected_text(detail)),
     )
     if action is Action.DELEGATE:
-        task = without_ours(text(arguments, "description", "prompt"))
+        task = without_injected_text(text(arguments, "description", "prompt"))
         yield SubagentStarted(**frame.part(Origin.ASSISTANT, "agent"), subagent=call, task=task)
 
 
@@ -115,7 +115,7 @@ def returned(block: Block, record: Record, frame: Frame, *, awaited: bool) -> It
     """
     call, ok = block.tool_use_id or "", not block.is_error
     outcome = mapping(value_of(record.result))
-    result_text = without_ours(content_text(block.content))
+    result_text = without_injected_text(content_text(block.content))
     if background.goes_on(outcome):
         yield from background.left_running(call, outcome, frame)
         return
@@ -129,7 +129,7 @@ def returned(block: Block, record: Record, frame: Frame, *, awaited: bool) -> It
         yield from replies.replied(call, result_text, outcome, frame)
         yield from _task(outcome, frame)
     output = _output(outcome)
-    stored_text = capped(result_text if output is None else without_ours(output))
+    stored_text = capped(result_text if output is None else without_injected_text(output))
     yield ToolReturned(
         **frame.common(Origin.TOOL),
         call=call,
@@ -156,7 +156,7 @@ def notified(notification: str, frame: Frame) -> Iterator[Event]:
     handle = "" if call else values.get("task-id", "")
     if not (call or handle) or status not in ("completed", "failed", "killed"):
         return
-    result_text = capped(without_ours(values.get("result", "") or summary))
+    result_text = capped(without_injected_text(values.get("result", "") or summary))
     if summary.startswith("Agent "):
         yield SubagentStopped(**frame.part(Origin.TOOL, "agent"), subagent=call or handle, text=result_text)
     status_match = _FINISHED.search(summary)
@@ -190,7 +190,7 @@ def _task(outcome: Mapping[str, object], frame: Frame) -> Iterator[Event]:
     task, change = mapping(outcome.get("task")), mapping(outcome.get("statusChange"))
     common = frame.part(Origin.ASSISTANT, "task")
     if text(task, "id") and text(task, "subject"):
-        entry = Todo(without_ours(text(task, "subject")), text(task, "status"), text(task, "id"))
+        entry = Todo(without_injected_text(text(task, "subject")), text(task, "status"), text(task, "id"))
         yield TodoChanged(**common, todo=entry)
     elif text(outcome, "taskId") and text(change, "to"):
         yield TodoChanged(**common, todo=Todo("", text(change, "to"), text(outcome, "taskId")))

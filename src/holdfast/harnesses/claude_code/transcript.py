@@ -16,16 +16,16 @@ from holdfast.core.events.event import (
     AssistantText,
     BriefSeen,
     Compacted,
+    CompactionSign,
     Event,
     ModelChanged,
     Origin,
     Prompt,
-    Sign,
     Skipped,
     Usage,
 )
-from holdfast.core.events.fence import is_ours, without_ours
 from holdfast.core.text.strings import one_line, shortened
+from holdfast.core.text.untrusted import has_injected_text, without_injected_text
 from holdfast.harnesses.base import Batch
 from holdfast.harnesses.claude_code import tools
 from holdfast.harnesses.claude_code.prompts import summary_of, typed
@@ -197,7 +197,7 @@ def _assistant(message: Message, frame: Frame) -> Iterator[Event]:
 
 
 def _said(text: str, frame: Frame) -> Iterator[Event]:
-    text = without_ours(text).strip()
+    text = without_injected_text(text).strip()
     if text:
         yield AssistantText(**frame.common(Origin.ASSISTANT), text=text)
 
@@ -274,21 +274,21 @@ def _queued(attachment: Attachment, frame: Frame) -> Iterator[Event]:
 
 
 def _brief(text: str, frame: Frame) -> Iterator[Event]:
-    if frame.is_main and is_ours(text):
+    if frame.is_main and has_injected_text(text):
         yield BriefSeen(**frame.common(Origin.OURS), text=text)
 
 
 def _summary(text: str, frame: Frame) -> Iterator[Event]:
     # A subagent's window may be compacted too; the session's window is not affected.
     if frame.is_main:
-        yield Compacted(**frame.common(Origin.HARNESS), sign=Sign.SUMMARY, summary=summary_of(text))
+        yield Compacted(**frame.common(Origin.HARNESS), sign=CompactionSign.SUMMARY, summary=summary_of(text))
 
 
 def _boundary(record: Record, frame: Frame) -> Compacted:
     tokens = record.compression
     return Compacted(
         **frame.common(Origin.HARNESS),
-        sign=Sign.BOUNDARY,
+        sign=CompactionSign.BOUNDARY,
         tokens_before=count(tokens.before if tokens else None),
         tokens_after=count(tokens.after if tokens else None),
         trigger=(tokens.trigger or "") if tokens else "",

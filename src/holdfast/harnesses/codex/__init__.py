@@ -13,8 +13,7 @@ import msgspec
 
 from holdfast.core.brief.brief_input import KeptByHarness
 from holdfast.core.events.event import Skipped
-from holdfast.core.events.guidance import Skill
-from holdfast.core.events.install_request import Wanted, WantedCopy, WantedEntry
+from holdfast.core.events.install_request import Skill, Wanted, WantedCopy, WantedEntry
 from holdfast.core.session.pressure import AutoCompact
 from holdfast.harnesses import hook_payload
 from holdfast.harnesses.base import Batch, Envelope, Harness, HookEvent, Opening, SetupBlocker, Way

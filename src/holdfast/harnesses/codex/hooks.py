@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import PurePath
 
-from holdfast.core.events.event import Compacted, Event, Origin, Prompt, Sign, Skipped, TurnEnded
+from holdfast.core.events.event import Compacted, CompactionSign, Event, Origin, Prompt, Skipped, TurnEnded
 from holdfast.harnesses import hook_payload
 from holdfast.harnesses.base import Ask, Envelope, HookEvent
 from holdfast.harnesses.codex.prompts import typed
@@ -65,7 +65,7 @@ def _content(payload: SessionPayload) -> HookContent:
         case "PreCompact":
             return HookContent(events=(hook_payload.imminent(payload, "auto"),))
         case "PostCompact":
-            return HookContent(events=(Compacted(**payload.common("compacted"), sign=Sign.HOOK),))
+            return HookContent(events=(Compacted(**payload.common("compacted"), sign=CompactionSign.HOOK),))
         case "SessionEnd":
             return hook_payload.session_ended(payload)
         case _:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import zip_longest
 
 from holdfast.core.events.event import AssistantText, BriefSeen, Event, Origin, Prompt, SubagentStopped
-from holdfast.core.events.fence import is_ours, without_ours
+from holdfast.core.text.untrusted import has_injected_text, without_injected_text
 from holdfast.harnesses.codex.prompts import typed
 from holdfast.harnesses.codex.record_context import RecordContext
 from holdfast.harnesses.codex.records import Item, object_in
@@ -50,7 +50,7 @@ def prompted(
 
 def said(way: str, record: str, words: str, frame: Frame, reached: RecordContext) -> Iterable[Event]:
     """What the agent said."""
-    words = without_ours(words).strip()
+    words = without_injected_text(words).strip()
     if words and reached.is_news(way, "assistant", words):
         return (AssistantText(**frame.common(Origin.ASSISTANT, record), text=words),)
     return ()
@@ -81,7 +81,7 @@ def _with_kinds(blocks: list[str], item: Item) -> Iterator[tuple[str, str]]:
 
 
 def _brief(words: str, record: str, frame: Frame, reached: RecordContext) -> Iterator[Event]:
-    if reached.is_main and is_ours(words):
+    if reached.is_main and has_injected_text(words):
         yield BriefSeen(**frame.common(Origin.OURS, record), text=words)
 
 
@@ -98,5 +98,5 @@ def _notified(words: str, record: str, frame: Frame) -> Iterator[Event]:
         yield SubagentStopped(
             **frame.common(Origin.TOOL, record),
             subagent=agent,
-            text=capped(without_ours(last_words)),
+            text=capped(without_injected_text(last_words)),
         )

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import msgspec
 
 from holdfast.core.events.event import Action
-from holdfast.core.events.fence import without_ours
+from holdfast.core.text.untrusted import without_injected_text
 from holdfast.harnesses.codex.messages import texts
 from holdfast.harnesses.codex.records import object_in
 from holdfast.harnesses.fields import capped, mapping, status_of, text
@@ -97,4 +97,4 @@ def _without_header(whole: str, action: Action) -> Outcome:
 
 
 def _stored_text(output: str) -> str:
-    return capped(without_ours(output))
+    return capped(without_injected_text(output))

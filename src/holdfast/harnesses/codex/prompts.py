@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from holdfast.core.events.fence import without_ours
+from holdfast.core.text.untrusted import without_injected_text
 
 _NOT_TYPED = re.compile(
     r"\s*(?:"
@@ -42,7 +42,7 @@ def summary_of(message: str) -> str:
     """A compaction's summary without its introduction and without Holdfast's own text."""
     _, _, introduced = message.partition(_HANDED_OVER)
     _, _, summary = introduced.partition(_INTRODUCED)
-    return without_ours(summary or message).strip()
+    return without_injected_text(summary or message).strip()
 
 
 def _is_typed(text: str, kind: str) -> bool:
@@ -52,7 +52,7 @@ def _is_typed(text: str, kind: str) -> bool:
 
 
 def _request(text: str) -> str:
-    text = without_ours(text)
+    text = without_injected_text(text)
     if _EDITOR.match(text):
         request_match = _REQUEST.search(text)
         text = text[request_match.end() :] if request_match else ""

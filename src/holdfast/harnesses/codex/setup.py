@@ -9,8 +9,16 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from holdfast.core.events.guidance import INSTRUCTIONS, Skill, copies_of
-from holdfast.core.events.install_request import Json, WantedBlock, WantedCopy, WantedEntry, WantedMember
+from holdfast.core.events.install_request import (
+    INSTRUCTIONS,
+    Json,
+    Skill,
+    WantedBlock,
+    WantedCopy,
+    WantedEntry,
+    WantedMember,
+    skill_copies,
+)
 
 # Seconds. The hook itself gives up sooner; these limits only matter if it cannot even start. For the last
 # two Codex allows three at most, and warns about more.
@@ -52,7 +60,7 @@ def wanted_word(folder: Path) -> WantedBlock:
 
 def guidance(folder: Path, skills: Sequence[Skill]) -> tuple[WantedCopy, ...]:
     """The skills; its user calls one with `$name`."""
-    return copies_of(skills, folder / "skills")
+    return skill_copies(skills, folder / "skills")
 
 
 def present(folder: Path, search_path: str) -> bool:

@@ -24,9 +24,9 @@ from holdfast.core.events.event import (
     ToolCalled,
     ToolReturned,
 )
-from holdfast.core.events.fence import without_ours
 from holdfast.core.evidence.commands.exit_meaning import REFUSED
 from holdfast.core.text.strings import one_line, shortened
+from holdfast.core.text.untrusted import without_injected_text
 from holdfast.harnesses.codex import outcomes, patches
 from holdfast.harnesses.codex.outcomes import Outcome
 from holdfast.harnesses.codex.record_context import Call, RecordContext
@@ -137,14 +137,14 @@ def command_line(command: object) -> str:
 
 
 def _tool_called(call: str, request: _ToolRequest, frame: Frame, by: Origin) -> ToolCalled:
-    detail = without_ours(request.detail)
+    detail = without_injected_text(request.detail)
     is_patch = request.action is Action.EDIT
     return ToolCalled(
         **frame.common(by, call),
         call=call,
         tool=request.tool,
         action=request.action,
-        subject=capped(without_ours(request.subject), TEXT_LIMIT),
+        subject=capped(without_injected_text(request.subject), TEXT_LIMIT),
         detail=patches.shortened_patch(detail) if is_patch else capped(detail),
     )
 
@@ -255,5 +255,7 @@ def _name(item: Item) -> str:
 def _todos(plan: object) -> tuple[Todo, ...]:
     rows = map(mapping, items(plan))
     return tuple(
-        Todo(without_ours(text(row, "step")), text(row, "status")) for row in rows if text(row, "step")
+        Todo(without_injected_text(text(row, "step")), text(row, "status"))
+        for row in rows
+        if text(row, "step")
     )

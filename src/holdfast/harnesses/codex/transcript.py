@@ -12,7 +12,16 @@ from pathlib import Path
 
 import msgspec
 
-from holdfast.core.events.event import MAIN, Compacted, Event, ModelChanged, Origin, Sign, Skipped, Usage
+from holdfast.core.events.event import (
+    MAIN,
+    Compacted,
+    CompactionSign,
+    Event,
+    ModelChanged,
+    Origin,
+    Skipped,
+    Usage,
+)
 from holdfast.core.text.strings import one_line, shortened
 from holdfast.harnesses.base import Batch
 from holdfast.harnesses.codex import messages, tools
@@ -267,7 +276,7 @@ def _compacted(payload: msgspec.Raw, frame: Frame, reached: RecordContext) -> It
 def _boundary(way: str, summary: str, frame: Frame, reached: RecordContext) -> Iterator[Event]:
     # A subagent's window may be compacted too; the session's window is not affected.
     if reached.is_new_boundary(way) and reached.is_main:
-        yield Compacted(**frame.common(Origin.HARNESS), sign=Sign.BOUNDARY, summary=summary)
+        yield Compacted(**frame.common(Origin.HARNESS), sign=CompactionSign.BOUNDARY, summary=summary)
 
 
 def _token_count(info: TokenInfo | None, frame: Frame, reached: RecordContext) -> Iterable[Event]:

@@ -10,7 +10,7 @@ import html
 import re
 from collections.abc import Iterable
 
-from holdfast.core.events.fence import is_ours, without_ours
+from holdfast.core.text.untrusted import has_injected_text, without_injected_text
 
 _HOOK = re.compile(r"<hook_context>(?P<said>.*?)</hook_context>\s*", re.DOTALL)
 _NOT_TYPED = re.compile(
@@ -29,13 +29,13 @@ def typed(blocks: Iterable[str]) -> str:
 
 def without_hooks(text: str) -> str:
     """The text without what hooks added, and without Holdfast's own text."""
-    return without_ours(_HOOK.sub("", text) if "<hook_context>" in text else text)
+    return without_injected_text(_HOOK.sub("", text) if "<hook_context>" in text else text)
 
 
 def brief_in(text: str) -> str:
     """What Holdfast's hook added to a text; empty if it added nothing."""
     hooks = (html.unescape(block["said"]) for block in _HOOK.finditer(text))
-    return "\n".join(content for content in hooks if is_ours(content))
+    return "\n".join(content for content in hooks if has_injected_text(content))
 
 
 def workspace_in(text: str) -> str:

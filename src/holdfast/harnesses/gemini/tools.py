@@ -24,8 +24,8 @@ from holdfast.core.events.event import (
     ToolCalled,
     ToolReturned,
 )
-from holdfast.core.events.fence import is_own_tool, without_ours
 from holdfast.core.evidence.commands.exit_meaning import REFUSED
+from holdfast.core.text.untrusted import is_own_tool, without_injected_text
 from holdfast.harnesses.fields import capped, entering, items, mapping, milliseconds, text, value_of
 from holdfast.harnesses.frame import Frame
 from holdfast.harnesses.gemini.prompts import brief_in, without_hooks
@@ -81,8 +81,8 @@ def called(call: ToolCall, frame: Frame) -> Iterator[Event]:
         yield TodosChanged(**call_frame.common(Origin.ASSISTANT), todos=_todos(arguments.get("todos")))
         return
     action = _ACTIONS.get(tool, Action.OTHER)
-    subject = without_ours(_subject(action, arguments))
-    detail = capped(without_ours(_detail(action, arguments)))
+    subject = without_injected_text(_subject(action, arguments))
+    detail = capped(without_injected_text(_detail(action, arguments)))
     yield ToolCalled(
         **call_frame.common(Origin.ASSISTANT),
         call=id,

@@ -17,11 +17,11 @@ from holdfast.core.events.event import (
     AssistantText,
     BriefSeen,
     Compacted,
+    CompactionSign,
     Event,
     ModelChanged,
     Origin,
     Prompt,
-    Sign,
     Skipped,
     Usage,
 )
@@ -133,7 +133,7 @@ def _patched(messages: list[Message], session: str, agent: str, reached: _Reache
             # It is listed again whenever the session is resumed: the summary's id makes these the same event.
             common = Frame(session, before.id, reached.at).common(Origin.HARNESS)
             summary = without_hooks("\n".join(texts(before.content))).strip()
-            yield Compacted(**common, sign=Sign.BOUNDARY, summary=summary)
+            yield Compacted(**common, sign=CompactionSign.BOUNDARY, summary=summary)
 
 
 def _said(message: Message, frame: Frame, reached: _Reached) -> Iterator[Event]:

@@ -13,8 +13,7 @@ from pathlib import Path
 from holdfast.core.agent_log.records import Log, Record
 from holdfast.core.brief.brief_input import NOTHING_KEPT, KeptByHarness
 from holdfast.core.events.event import Event, Skipped
-from holdfast.core.events.guidance import Skill
-from holdfast.core.events.install_request import Wanted, WantedCopy, WantedEntry, WantedMember
+from holdfast.core.events.install_request import Skill, Wanted, WantedCopy, WantedEntry, WantedMember
 from holdfast.core.session.pressure import AutoCompact
 from holdfast.harnesses import hook_payload
 from holdfast.harnesses.base import (

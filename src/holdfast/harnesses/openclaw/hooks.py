@@ -20,7 +20,7 @@ from holdfast.core.events.event import (
     ToolCalled,
     TurnEnded,
 )
-from holdfast.core.events.fence import is_own_tool
+from holdfast.core.text.untrusted import is_own_tool
 from holdfast.harnesses import hook_payload
 from holdfast.harnesses.base import Ask, Envelope, HookEvent
 from holdfast.harnesses.fields import tokens

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from holdfast.core.events.fence import without_ours
+from holdfast.core.text.untrusted import without_injected_text
 
 _CONTEXT_MARK = "⟦openclaw:ctx⟧"
 _QUEUED = "[Queued messages while agent was busy]"
@@ -89,7 +89,7 @@ _SILENT = frozenset({"NO_REPLY", "HEARTBEAT_OK"})
 
 def typed(text: str) -> str:
     """What the user wrote, a command as `/name arguments`; empty if nothing."""
-    text = without_ours(text).replace("\r\n", "\n").strip()
+    text = without_injected_text(text).replace("\r\n", "\n").strip()
     if text.startswith(_QUEUED):
         # Several queued messages; before the first stands a count of those that were dropped.
         return "\n\n".join(filter(None, map(_single, _QUEUED_ITEM.split(text)[1:])))
@@ -98,7 +98,7 @@ def typed(text: str) -> str:
 
 def said(text: str) -> str:
     """What the agent said, without delivery markers; empty if it chose to say nothing."""
-    text = _DIRECTIVE.sub("", without_ours(text)).strip()
+    text = _DIRECTIVE.sub("", without_injected_text(text)).strip()
     return "" if text in _SILENT else text
 
 

@@ -11,17 +11,17 @@ from holdfast.core.events.event import (
     AssistantText,
     BriefSeen,
     Compacted,
+    CompactionSign,
     DigestGiven,
     Event,
     ModelChanged,
     Origin,
     Prompt,
     SessionEnded,
-    Sign,
     Source,
     Usage,
 )
-from holdfast.core.events.fence import is_ours, without_ours
+from holdfast.core.text.untrusted import has_injected_text, without_injected_text
 from holdfast.harnesses.fields import count
 from holdfast.harnesses.frame import Frame
 from holdfast.harnesses.openclaw import prompts, tools
@@ -117,14 +117,14 @@ def _usage(tokens: Tokens, model: str, frame: Frame) -> Iterable[Event]:
 
 def _brief(content: str | list[Block] | None, frame: Frame) -> Iterable[Event]:
     text = tools.content_text(content)
-    return (BriefSeen(**frame.common(Origin.OURS), text=text),) if is_ours(text) else ()
+    return (BriefSeen(**frame.common(Origin.OURS), text=text),) if has_injected_text(text) else ()
 
 
 def _compacted(record: Record, frame: Frame) -> Compacted:
     return Compacted(
         **frame.common(Origin.HARNESS),
-        sign=Sign.BOUNDARY,
-        summary=without_ours(record.summary or "").strip(),
+        sign=CompactionSign.BOUNDARY,
+        summary=without_injected_text(record.summary or "").strip(),
         tokens_before=count(record.tokens_before),
         tokens_after=count(record.tokens_after),
     )
@@ -139,6 +139,6 @@ def _digest(checkpoint: Checkpoint, frame: Frame) -> Iterator[Event]:
     ):
         if rows:
             parts.append("\n".join((f"{title}:", *(f"- {row}" for row in rows))))
-    text = without_ours("\n\n".join(filter(None, parts))).strip()
+    text = without_injected_text("\n\n".join(filter(None, parts))).strip()
     if text:
         yield DigestGiven(**frame.common(Origin.HARNESS), text=text)

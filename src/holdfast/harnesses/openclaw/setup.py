@@ -10,14 +10,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from holdfast.core.events.guidance import INSTRUCTIONS, Skill, copies_of
 from holdfast.core.events.install_request import (
+    INSTRUCTIONS,
     Json,
+    Skill,
     Wanted,
     WantedBlock,
     WantedCopy,
     WantedEntry,
     WantedMember,
+    skill_copies,
 )
 from holdfast.harnesses import plugins
 from holdfast.harnesses.openclaw.settings import PLUGIN, SETTINGS, workspaces
@@ -60,7 +62,7 @@ def wanted_tools(relay: Sequence[str], folder: Path) -> tuple[Wanted, ...]:
 
 def guidance(folder: Path, skills: Sequence[Skill]) -> tuple[WantedCopy, ...]:
     """The skills, which are also slash commands."""
-    return copies_of(skills, folder / "skills")
+    return skill_copies(skills, folder / "skills")
 
 
 def present(folder: Path, search_path: str) -> bool:

@@ -25,8 +25,8 @@ from holdfast.core.events.event import (
     ToolCalled,
     ToolReturned,
 )
-from holdfast.core.events.fence import without_ours
 from holdfast.core.evidence.commands.exit_meaning import STOPPED
+from holdfast.core.text.untrusted import without_injected_text
 from holdfast.harnesses.fields import (
     NOTHING,
     capped,
@@ -103,7 +103,7 @@ def called(block: Block, frame: Frame) -> Iterator[Event]:
     tool_called = _tool_called(tool, call, arguments, frame)
     yield tool_called
     if tool_called.action is Action.DELEGATE:
-        task = without_ours(text(arguments, "label", "task"))
+        task = without_injected_text(text(arguments, "label", "task"))
         yield SubagentStarted(**frame.part(Origin.ASSISTANT, "agent"), subagent=call, task=task)
 
 
@@ -115,7 +115,7 @@ def returned(message: Message, frame: Frame) -> Iterator[Event]:
             common = frame.part(Origin.TOOL, "running")
             yield LeftRunning(**common, call=message.call or "", handle=_handle(details.process))
         return
-    output = without_ours(content_text(message.content))
+    output = without_injected_text(content_text(message.content))
     exit_status = _exit_status(message.tool or "", output, details, is_error=message.is_error is True)
     failed = message.is_error is True or details.status in _FAILED
     stored_text = capped(_without_status(output) if exit_status else output)
@@ -147,7 +147,7 @@ def _handle(process: str) -> str:
 
 def ran(message: Message, frame: Frame) -> Iterator[Event]:
     """A command that the user ran beside the conversation, and how it ended."""
-    command = without_ours(message.command or "")
+    command = without_injected_text(message.command or "")
     if not command.strip():
         return
     exit_status = status_of(message.exit_code)
@@ -159,7 +159,7 @@ def ran(message: Message, frame: Frame) -> Iterator[Event]:
         call=frame.record,
         ok=not message.cancelled and not exit_status,
         exit_status=exit_status,
-        text=capped(without_ours(message.output or "")),
+        text=capped(without_injected_text(message.output or "")),
     )
 
 
@@ -170,7 +170,7 @@ def nested(message: Message, frame: Frame) -> Iterator[Event]:
     if not tool:
         return
     result = mapping(details.get("result"))
-    output = without_ours(_joined(result.get("content")))
+    output = without_injected_text(_joined(result.get("content")))
     is_error = details.get("isError") is True
     ended = Details(exit_code=status_of(mapping(result.get("details")).get("exitCode")))
     exit_status = _exit_status(tool, output, ended, is_error=is_error)
@@ -214,8 +214,8 @@ def _tool_called(tool: str, call: str, arguments: Mapping[str, object], frame: F
         call=call,
         tool=tool,
         action=action,
-        subject=without_ours(_subject(action, arguments)),
-        detail=capped(without_ours(_detail(action, arguments))),
+        subject=without_injected_text(_subject(action, arguments)),
+        detail=capped(without_injected_text(_detail(action, arguments))),
     )
 
 

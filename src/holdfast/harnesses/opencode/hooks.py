@@ -9,7 +9,7 @@ read here.
 from __future__ import annotations
 
 from holdfast.core.events.event import Event, Origin, Prompt, Skipped, TurnEnded
-from holdfast.core.events.fence import is_own_tool, without_ours
+from holdfast.core.text.untrusted import is_own_tool, without_injected_text
 from holdfast.harnesses import hook_payload
 from holdfast.harnesses.base import Ask, Envelope, HookEvent
 from holdfast.harnesses.frame import Frame
@@ -55,7 +55,7 @@ def _content(payload: SessionPayload) -> HookContent:
 
 
 def _prompt(payload: SessionPayload) -> tuple[Event, ...]:
-    prompt = without_ours(payload.text("prompt")).strip()
+    prompt = without_injected_text(payload.text("prompt")).strip()
     return (Prompt(**payload.common("letter", Origin.HUMAN), text=prompt),) if prompt else ()
 
 

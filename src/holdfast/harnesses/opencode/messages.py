@@ -13,15 +13,15 @@ import msgspec
 from holdfast.core.events.event import (
     AssistantText,
     Compacted,
+    CompactionSign,
     Event,
     ModelChanged,
     Origin,
     Prompt,
-    Sign,
     Skipped,
     Usage,
 )
-from holdfast.core.events.fence import without_ours
+from holdfast.core.text.untrusted import without_injected_text
 from holdfast.harnesses.fields import count, decoded
 from holdfast.harnesses.frame import Frame
 from holdfast.harnesses.opencode import tools
@@ -100,7 +100,7 @@ def _prompted(parts: Sequence[tuple[str, Part]], frame: Frame, reached: MessageC
 def typed(parts: Iterable[Part]) -> str:
     """What the user typed in a message; a program wrote the synthetic parts."""
     texts = (part.text or "" for part in parts if part.type == "text" and not part.synthetic)
-    return "\n".join(filter(None, (without_ours(text).strip() for text in texts)))
+    return "\n".join(filter(None, (without_injected_text(text).strip() for text in texts)))
 
 
 def _compacted(
@@ -114,8 +114,8 @@ def _compacted(
     ended = Frame(frame.session, frame.record, at, frame.agent)
     yield Compacted(
         **ended.common(Origin.HARNESS),
-        sign=Sign.BOUNDARY,
-        summary=without_ours(summary).strip(),
+        sign=CompactionSign.BOUNDARY,
+        summary=without_injected_text(summary).strip(),
         trigger=reached.trigger,
     )
     reached.trigger = ""
@@ -132,7 +132,7 @@ def _answered(
     for id, part in parts:
         match part.type:
             case "text" if info.is_over or (part.time and part.time.end):
-                words = without_ours(part.text or "").strip()
+                words = without_injected_text(part.text or "").strip()
                 if words and not part.synthetic:
                     at = (part.time.start if part.time else None) or frame.at
                     text_frame = Frame(frame.session, id, at, frame.agent)

@@ -10,14 +10,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from holdfast.core.events.guidance import INSTRUCTIONS, Skill, copies_of
 from holdfast.core.events.install_request import (
+    INSTRUCTIONS,
     Json,
+    Skill,
     Wanted,
     WantedBlock,
     WantedCopy,
     WantedEntry,
     WantedMember,
+    skill_copies,
 )
 from holdfast.harnesses import plugins
 
@@ -46,7 +48,7 @@ def wanted_tools(relay: Sequence[str], folder: Path) -> tuple[Wanted, ...]:
 
 def guidance(folder: Path, skills: Sequence[Skill]) -> tuple[WantedCopy, ...]:
     """The skills."""
-    return copies_of(skills, folder / "skills")
+    return skill_copies(skills, folder / "skills")
 
 
 def present(folder: Path, search_path: str) -> bool:

@@ -23,8 +23,8 @@ from holdfast.core.events.event import (
     ToolCalled,
     ToolReturned,
 )
-from holdfast.core.events.fence import is_own_tool, without_ours
 from holdfast.core.evidence.commands.exit_meaning import REFUSED
+from holdfast.core.text.untrusted import is_own_tool, without_injected_text
 from holdfast.harnesses import replies
 from holdfast.harnesses.fields import capped, entering, items, mapping, text, value_of
 from holdfast.harnesses.frame import Frame
@@ -103,8 +103,8 @@ def asked(tool: str, arguments: Mapping[str, object], call_frame: Frame) -> Tool
         call=call_frame.record,
         tool=tool,
         action=action,
-        subject=without_ours(_subject(action, arguments)),
-        detail=capped(without_ours(_detail(action, arguments))),
+        subject=without_injected_text(_subject(action, arguments)),
+        detail=capped(without_injected_text(_detail(action, arguments))),
     )
 
 
@@ -146,11 +146,11 @@ def _delegated(state: State, arguments: Mapping[str, object], call_frame: Frame)
     subagent = text(mapping(value_of(state.metadata)), "sessionId")
     if not subagent:
         return
-    task = capped(without_ours(text(arguments, "description", "prompt")), _TASK_LIMIT)
+    task = capped(without_injected_text(text(arguments, "description", "prompt")), _TASK_LIMIT)
     yield SubagentStarted(**call_frame.part(Origin.ASSISTANT, "agent"), subagent=subagent, task=task)
     if state.status in _ENDED:
         result = _RESULT.search(_output(state))
-        words = capped(without_ours(result[1])) if result else ""
+        words = capped(without_injected_text(result[1])) if result else ""
         yield SubagentStopped(**call_frame.part(Origin.TOOL, "agent-end"), subagent=subagent, text=words)
 
 
@@ -165,7 +165,7 @@ def _replied(state: State, tool: str, arguments: Mapping[str, object], frame: Fr
 
 
 def _returned(state: State, action: Action, frame: Frame) -> Iterator[Event]:
-    output = without_ours(_output(state)).strip()
+    output = without_injected_text(_output(state)).strip()
     result_text = "" if output == "(no output)" else REFUSED if _REFUSED.match(state.error or "") else output
     exit_status = mapping(value_of(state.metadata)).get("exit")
     # OpenCode reports a failed command as completed; only its exit status shows the failure.

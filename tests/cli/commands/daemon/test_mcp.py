@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from holdfast import skills
-from holdfast.core.events import guidance
+from holdfast.core.events import install_request
 from tests.cli.conftest import HARNESS, Person
 
 STATE = (
@@ -100,7 +100,7 @@ def test_agents_are_told_when_to_use_them(settled: Person) -> None:
     settled.types("setup", HARNESS, "--yes")
     for skill in skills.shipped():
         assert skill_of(settled, skill.name).read_bytes() == skill.content
-    assert rules_of(settled).read_text() == guidance.INSTRUCTIONS
+    assert rules_of(settled).read_text() == install_request.INSTRUCTIONS
 
 
 def test_setup_and_unsetup_leave_every_file_and_folder_as_it_was(settled: Person) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from holdfast.core.evidence.commands import outcomes
 from holdfast.core.evidence.commands.exit_meaning import (
     FOUND_NOTHING,
     NOTHING_MATCHED,
@@ -11,12 +12,14 @@ from holdfast.core.evidence.commands.exit_meaning import (
     REFUSED,
     STOPPED,
     ExitMeaning,
-    ending,
+    ended_without_result,
     has_failed,
+    interpret_exit,
     is_resolved_by,
-    looked_in_vain,
+    passes_failed_tests,
 )
-from holdfast.core.evidence.commands.purpose import Purpose, aim
+from holdfast.core.evidence.commands.purpose import Purpose, purpose_of
+from holdfast.core.evidence.fact_lines import command_text as shown
 from holdfast.core.evidence.trail import CommandRun
 from tests.tables import every_row
 
@@ -45,7 +48,7 @@ UNMATCHED = ExitMeaning(ok=False, reason=NOTHING_MATCHED)
 def test_a_check_is_told_by_its_own_words_where_its_status_is_anothers(
     command: str, output: str, status: int | None, ended: ExitMeaning
 ) -> None:
-    assert ending(command, aim(command), output, status, ok=not status) == ended
+    assert interpret_exit(command, purpose_of(command), output, status, ok=not status) == ended
 
 
 @every_row(
@@ -70,7 +73,7 @@ def test_a_check_is_told_by_its_own_words_where_its_status_is_anothers(
 def test_a_search_that_finds_nothing_has_not_failed(
     command: str, output: str, status: int, ended: ExitMeaning
 ) -> None:
-    assert ending(command, aim(command), output, status, ok=False) == ended
+    assert interpret_exit(command, purpose_of(command), output, status, ok=False) == ended
 
 
 @pytest.mark.parametrize(
@@ -87,7 +90,7 @@ def test_a_search_that_finds_nothing_has_not_failed(
     ],
 )
 def test_a_search_that_could_not_be_made_has_failed(command: str, output: str, status: int | None) -> None:
-    assert ending(command, aim(command), output, status, ok=False).went_wrong
+    assert interpret_exit(command, purpose_of(command), output, status, ok=False).went_wrong
 
 
 CLEAN = "On branch main\nnothing to commit, working tree clean\n"
@@ -109,7 +112,7 @@ CLEAN = "On branch main\nnothing to commit, working tree clean\n"
     ],
 )
 def test_what_git_had_done_already_has_not_failed(command: str, output: str, *, done: bool) -> None:
-    ended = ending(command, aim(command), output, 1, ok=False)
+    ended = interpret_exit(command, purpose_of(command), output, 1, ok=False)
     assert (ended.reason == NOTHING_TO_DO) == done
     assert ended.went_wrong != done
 
@@ -131,13 +134,13 @@ def test_what_git_had_done_already_has_not_failed(command: str, output: str, *, 
 def test_a_look_up_in_vain_leaves_nothing_undone(
     command: str, reason: str, *, failed: bool, in_vain: bool
 ) -> None:
-    run = CommandRun(command, 0, ok=False, reason=reason, aim=aim(command))
-    assert (has_failed(run), looked_in_vain(run)) == (failed, in_vain)
+    run = CommandRun(command, 0, ok=False, reason=reason, aim=purpose_of(command))
+    assert (has_failed(run), ended_without_result(run)) == (failed, in_vain)
 
 
 def test_what_passed_or_still_runs_has_not_looked_in_vain() -> None:
     runs = [CommandRun("ls missing", 0, ok, aim=Purpose.LOOK) for ok in (True, None)]
-    assert not any(has_failed(run) or looked_in_vain(run) for run in runs)
+    assert not any(has_failed(run) or ended_without_result(run) for run in runs)
 
 
 @every_row(
@@ -206,6 +209,89 @@ def test_a_type_checker_that_failed_passes_with_the_script_that_runs_it(
     ],
 )
 def test_what_a_person_broke_off_was_stopped(output: str, status: int | None, reason: str) -> None:
-    assert ending("make all", aim("make all"), output, status, ok=False) == ExitMeaning(
+    assert interpret_exit("make all", purpose_of("make all"), output, status, ok=False) == ExitMeaning(
         ok=False, reason=reason
     )
+
+
+def ran(command: str, passed: int, failed: int = 0, *failing: str) -> CommandRun:
+    return CommandRun(command, 0, ok=not failed, tests=outcomes.TestSummary(passed, failed, failing))
+
+
+@every_row(
+    ("failed", "passed"),
+    [
+        # by their names
+        (ran("go test ./cli/...", 4, 1, "TestPrune"), ran('go test ./cli/... -run "TestPrune|TestX" -v', 2)),
+        (ran("go test ./...", 4, 1, "TestPrune/empty"), ran("go test ./cli -run TestPrune", 3)),
+        (ran("pytest -q", 9, 1, "tests/a.py::test_sum"), ran("uv run pytest tests/a.py::test_sum", 1)),
+        (ran("pytest", 9, 1, "tests/a.py::T::test_sum[1-2]"), ran("python -m pytest -k test_sum", 2)),
+        (ran("pytest", 9, 1, "tests/a.py::test_sum"), ran("pytest tests/a.py -q", 3)),
+        (ran("pytest", 9, 2, "tests/a.py::test_x", "b.py::test_y"), ran("pytest tests/a.py b.py", 5)),
+        # among all of them
+        (ran("pytest tests/a.py", 2, 1), ran("pytest tests", 40)),
+        (ran("pytest tests/a.py -k sum", 0, 1), ran("poetry run pytest tests/a.py --tb=short", 3)),
+        (ran("npm test", 40, 2), ran("npx vitest run", 42)),
+        (ran("npx vitest run src/a.test.ts", 3, 1), ran("pnpm test", 80)),
+        (ran("cd web && npm test", 3, 1), ran("cd web && npm test -- --silent", 4)),
+        (ran("go test ./cli/... -run TestX", 1, 1), ran("go test ./cli/... -count=1", 9)),
+    ],
+)  # fmt: skip
+def test_tests_that_have_passed_since_fail_no_more(failed: CommandRun, passed: CommandRun) -> None:
+    assert passes_failed_tests(failed, passed)
+
+
+@every_row(
+    ("failed", "passed"),
+    [
+        (ran("pytest tests/a.py", 2, 1), ran("pytest tests/b.py", 9)),
+        (ran("pytest tests/a.py", 2, 1), ran("pytest -k other", 9)),
+        (ran("pytest tests/a.py tests/b.py", 2, 1), ran("pytest tests/a.py", 9)),
+        (ran("pytest", 20, 1), ran("pytest tests", 8)),
+        (ran("pytest", 20, 4, "tests/a.py::test_x"), ran("pytest tests/a.py", 2)),
+        (ran("pytest", 20, 1, "tests/a.py::test_x"), ran("pytest tests/a.py -k test_y", 1)),
+        (ran("pytest", 20, 1, "tests/a.py::test_x"), ran("pytest -k test_xy", 1)),
+        (ran("pytest tests/a.py", 2, 1), ran("pytest tests", 40, 1)),
+        (ran("cargo test", 2, 1), ran("pytest", 40)),
+        (ran("cd web && npm test", 2, 1), ran("cd api && npm test", 40)),
+        (ran("make check", 2, 1), ran("make all", 40)),
+        (ran("npm test", 2, 1), CommandRun("npm test", 0, ok=True)),
+        (ran("npm test", 2, 1), CommandRun("npm test", 0)),
+    ],
+)
+def test_tests_that_were_not_run_again_still_fail(failed: CommandRun, passed: CommandRun) -> None:
+    assert not passes_failed_tests(failed, passed)
+
+
+def packages(command: str, passed: int, failed: int = 0, *failing: str) -> CommandRun:
+    counted = outcomes.TestSummary(passed, failed, failing, "package")
+    return CommandRun(command, 0, ok=not failed, tests=counted)
+
+
+@pytest.mark.parametrize(
+    ("failed", "passed", "over"),
+    [
+        (packages("go test ./...", 4, 1, "TestPrune"), packages("go test ./...", 5), True),
+        (packages("go test ./...", 4, 1, "TestPrune"), ran("go test ./cli -run TestPrune -v", 1), True),
+        (packages("go test ./...", 4, 1, "TestPrune", "TestX"), ran("go test -run TestPrune -v", 1), False),
+        (packages("go test ./...", 4, 1, "TestA", "TestB", "TestC"), ran("go test -run Test", 3), False),
+        (ran("go test ./cli/... -v", 30, 1), packages("go test ./cli/...", 2), True),
+        (ran("go test ./cli/... -v", 30, 1), packages("go test ./web/...", 2), False),
+    ],
+)  # fmt: skip
+def test_packages_and_tests_are_compared_by_what_was_run(
+    failed: CommandRun, passed: CommandRun, *, over: bool
+) -> None:
+    assert passes_failed_tests(failed, passed) is over
+
+
+@pytest.mark.parametrize(
+    ("run", "told"),
+    [
+        (packages("go test ./...", 1), "`go test ./...` (1 package passed)"),
+        (packages("go test ./...", 2, 1, "TestX"), "`go test ./...` (1 of 3 packages failed: TestX)"),
+        (ran("go test -v ./...", 2, 1, "TestX"), "`go test -v ./...` (1 of 3 failed: TestX)"),
+    ],
+)
+def test_a_count_says_what_it_is_of_where_that_is_not_tests(run: CommandRun, told: str) -> None:
+    assert shown(run) == told

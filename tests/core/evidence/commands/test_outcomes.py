@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-# Imported as a module: pytest would take `tests` and `TestSummary` for its own.
 from holdfast.core.evidence.commands import outcomes
-from holdfast.core.evidence.commands.outcomes import diagnosis, failed, reason
+from holdfast.core.evidence.commands.outcomes import diagnosis, failure_reason, is_failure
 from tests.tables import every_row
+
+# Imported as a module: pytest would take `tests` and `TestSummary` for its own.
 
 PYTEST = """
 =================================== FAILURES ===================================
@@ -193,7 +194,7 @@ The following tests FAILED:
     ],
 )
 def test_test_runs_are_counted(text: str, passed: int, failures: int, failing: tuple[str, ...]) -> None:
-    assert outcomes.tests(text) == outcomes.TestSummary(passed, failures, failing)
+    assert outcomes.count_tests(text) == outcomes.TestSummary(passed, failures, failing)
 
 
 @pytest.mark.parametrize(
@@ -210,7 +211,7 @@ def test_test_runs_are_counted(text: str, passed: int, failures: int, failing: t
     ],
 )
 def test_what_is_no_test_run_is_not_counted(text: str) -> None:
-    assert outcomes.tests(text) is None
+    assert outcomes.count_tests(text) is None
 
 
 @every_row(
@@ -292,11 +293,11 @@ def test_what_is_no_test_run_is_not_counted(text: str) -> None:
     ],
 )
 def test_the_line_that_says_why_is_found(text: str, why: str) -> None:
-    assert reason(text) == why
+    assert failure_reason(text) == why
 
 
 def test_a_long_reason_ends_at_a_word() -> None:
-    told = reason("ValueError: " + "word " * 100)
+    told = failure_reason("ValueError: " + "word " * 100)
     assert len(told) <= outcomes.REASON_LENGTH
     assert told.endswith("word…")
 
@@ -319,7 +320,7 @@ def test_a_long_reason_ends_at_a_word() -> None:
     ],
 )
 def test_failure_is_told_from_success(text: str, exit_status: int | None, ok: bool, verdict: bool) -> None:  # noqa: FBT001
-    assert failed(text, exit_status, ok=ok) is verdict
+    assert is_failure(text, exit_status, ok=ok) is verdict
 
 
 @every_row(
@@ -372,12 +373,12 @@ LINES = st.sampled_from(
 @given(st.lists(LINES | st.text(max_size=30)))
 def test_any_output_can_be_read(lines: list[str]) -> None:
     text = "\n".join(lines)
-    summary = outcomes.tests(text)
+    summary = outcomes.count_tests(text)
     assert summary is None or (summary.passed >= 0 and len(summary.failing) <= outcomes.NAMES_KEPT)
-    assert len(reason(text)) <= outcomes.REASON_LENGTH
-    assert "\n" not in reason(text)
+    assert len(failure_reason(text)) <= outcomes.REASON_LENGTH
+    assert "\n" not in failure_reason(text)
     assert len(diagnosis(text)) <= outcomes.REASON_LENGTH
-    assert failed(text, 1, ok=True)
+    assert is_failure(text, 1, ok=True)
 
 
 @pytest.mark.parametrize(
@@ -385,6 +386,75 @@ def test_any_output_can_be_read(lines: list[str]) -> None:
 )
 def test_long_and_repetitive_output_is_read(piece: str) -> None:
     text = piece * 50_000
-    assert len(reason(text)) <= outcomes.REASON_LENGTH
+    assert len(failure_reason(text)) <= outcomes.REASON_LENGTH
     assert len(diagnosis(text)) <= outcomes.REASON_LENGTH
-    assert outcomes.tests(text) is None
+    assert outcomes.count_tests(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "counted"),
+    [
+        ("ok  \ta/b\t0.1s\nok  \ta/c\t(cached)\n?   \ta/d\t[no test files]\n", (2, 0, ())),
+        ("ok  \ta/b\t0.1s\nFAIL\ta/c [build failed]\nFAIL\n", (1, 1, ("a/c",))),
+        (
+            "--- FAIL: TestSum (0.0s)\n--- FAIL: TestIo (0.0s)\nFAIL\nFAIL\ta/c\t0.1s\nok  \ta/b\t0.1s\n",
+            (1, 1, ("TestSum", "TestIo")),
+        ),
+    ],
+)
+def test_packages_are_not_counted_as_tests(text: str, counted: tuple[int, int, tuple[str, ...]]) -> None:
+    assert outcomes.count_tests(text) == outcomes.TestSummary(*counted, unit="package")
+
+
+def test_failing_tests_alone_are_counted_as_such() -> None:
+    assert outcomes.count_tests("--- FAIL: TestSum (0.0s)\n") == outcomes.TestSummary(0, 1, ("TestSum",))
+
+
+FORMATTED = """
+src/reader.ts format ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━
+
+  × Formatter would have printed the following content:
+
+Checked 5 files in 17ms. No fixes applied.
+Found 1 error.
+    12 12 │   return {
+check ━━━━━━━━━━━━━━━━━━━━━━━━
+
+  × Some errors were emitted while running checks.
+"""
+LINTED = """
+src/reader.ts:18:5 lint/style/useConst  FIXABLE  ━━━━━━━━━━━━━━━━━━━━
+
+  × This let is only assigned once.
+
+  > 18 │     let total = 0;
+"""
+ENGINE = """
+ERR_PNPM_UNSUPPORTED_ENGINE\u2009 Unsupported environment (bad pnpm and/or Node.js version)
+
+Expected version: >=20.0.0
+Got: v14.16.0
+
+This is happening because the package's manifest has an engines.node field specified.
+To fix this issue, install the required Node version.
+"""
+
+
+@pytest.mark.parametrize(
+    ("output", "why"),
+    [
+        (FORMATTED, "src/reader.ts format: Formatter would have printed the following content"),
+        (LINTED, "src/reader.ts:18:5 lint/style/useConst FIXABLE: This let is only assigned once."),
+        ("src/reader.ts:7:2 parse ━━━━━━━━━\n", "src/reader.ts:7:2 parse"),
+        (ENGINE, "ERR_PNPM_UNSUPPORTED_ENGINE Unsupported environment (bad pnpm and/or Node.js version)"),
+        (
+            'Unknown JSON field: "closedBy"\nAvailable fields:\n  body\n  url\n',
+            'Unknown JSON field: "closedBy"',
+        ),
+        ("read --fast\n     ^ Unknown arguments\n\nA newer version is there.\n", "^ Unknown arguments"),
+        ("unknown subcommand: ship\nsee the manual\n", "unknown subcommand: ship"),
+        ("the state is unknown\nit ends here\n", "it ends here"),
+    ],
+)
+def test_the_line_that_says_what_is_wrong_is_found(output: str, why: str) -> None:
+    assert failure_reason(output) == why

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.evidence.commands.purpose import Purpose, aim, search
+from holdfast.core.evidence.commands.purpose import Purpose, final_search, purpose_of
 from tests.tables import every_row
 
 
@@ -32,7 +32,7 @@ from tests.tables import every_row
     ],
 )
 def test_a_check_behind_a_filter_does_not_say_by_its_status_how_it_went(command: str) -> None:
-    assert aim(command) is Purpose.CHECK
+    assert purpose_of(command) is Purpose.CHECK
 
 
 @every_row(
@@ -61,7 +61,7 @@ def test_a_check_behind_a_filter_does_not_say_by_its_status_how_it_went(command:
     ],
 )
 def test_what_only_shows_or_searches_is_a_look(command: str) -> None:
-    assert aim(command) is Purpose.LOOK
+    assert purpose_of(command) is Purpose.LOOK
 
 
 @every_row(
@@ -94,7 +94,7 @@ def test_what_only_shows_or_searches_is_a_look(command: str) -> None:
     ],
 )
 def test_everything_else_is_to_do_something(command: str) -> None:
-    assert aim(command) is Purpose.DO
+    assert purpose_of(command) is Purpose.DO
 
 
 @pytest.mark.parametrize(
@@ -108,10 +108,10 @@ def test_everything_else_is_to_do_something(command: str) -> None:
     ],
 )
 def test_the_search_at_the_end_is_found(command: str, words: tuple[str, ...]) -> None:
-    assert search(command) == words
+    assert final_search(command) == words
 
 
 @given(st.text("ab-|&;<>()'\"\n $gitxargs/", max_size=40))
 def test_any_command_line_has_an_aim(command: str) -> None:
-    assert aim(command) in Purpose
-    assert isinstance(search(command), tuple)
+    assert purpose_of(command) in Purpose
+    assert isinstance(final_search(command), tuple)

@@ -7,7 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.core.events.event import Action
-from holdfast.core.evidence.commands.shell import Call, calls, edits, program, reads, same, shown
+from holdfast.core.evidence.commands.shell import (
+    ProgramCall,
+    calls,
+    display_form,
+    edits,
+    normal_form,
+    program,
+    reads,
+)
 from holdfast.core.evidence.patches import FileChange
 from tests.tables import every_row
 
@@ -165,7 +173,7 @@ def test_a_program_is_called_what_a_person_calls_it(command: str, name: str) -> 
     ],
 )
 def test_a_command_is_shown_without_what_hides_it(command: str, text: str) -> None:
-    assert shown(command, 200) == text
+    assert display_form(command, 200) == text
 
 
 @pytest.mark.parametrize(
@@ -182,7 +190,7 @@ def test_a_command_is_shown_without_what_hides_it(command: str, text: str) -> No
     ],
 )
 def test_two_runs_of_one_check_are_the_same(one: str, other: str) -> None:
-    assert same(one) == same(other)
+    assert normal_form(one) == normal_form(other)
 
 
 @pytest.mark.parametrize(
@@ -195,7 +203,7 @@ def test_two_runs_of_one_check_are_the_same(one: str, other: str) -> None:
     ],
 )
 def test_two_different_checks_are_not_the_same(one: str, other: str) -> None:
-    assert same(one) != same(other)
+    assert normal_form(one) != normal_form(other)
 
 
 PIECES = st.sampled_from(
@@ -208,10 +216,10 @@ PIECES = st.sampled_from(
 def test_any_text_can_be_read_as_a_command(pieces: list[str]) -> None:
     command = "".join(pieces)
     assert all(change.path for change in edits(command))
-    assert "\n" not in shown(command, 80)
-    assert len(shown(command, 80)) <= 80
+    assert "\n" not in display_form(command, 80)
+    assert len(display_form(command, 80)) <= 80
     assert isinstance(program(command), str)
-    assert "\n" not in same(command)
+    assert "\n" not in normal_form(command)
 
 
 @pytest.mark.parametrize(
@@ -221,8 +229,8 @@ def test_long_and_repetitive_commands_are_read(piece: str) -> None:
     command = piece * 5_000
     assert isinstance(edits(command), tuple)
     assert isinstance(program(command), str)
-    assert len(shown(command, 100)) <= 100
-    assert isinstance(same(command), str)
+    assert len(display_form(command, 100)) <= 100
+    assert isinstance(normal_form(command), str)
 
 
 @every_row(
@@ -268,7 +276,7 @@ def test_the_programs_of_a_command_are_told_as_they_were_called(
 
 def test_a_long_call_is_told_by_its_options() -> None:
     command = "terraform apply -var-file=production/eu-west/main.tfvars -auto-approve"
-    assert calls(command, 40) == (Call("terraform apply", "terraform apply -var-file -auto-approve"),)
+    assert calls(command, 40) == (ProgramCall("terraform apply", "terraform apply -var-file -auto-approve"),)
 
 
 @pytest.mark.parametrize(

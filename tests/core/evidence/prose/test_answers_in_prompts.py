@@ -32,7 +32,7 @@ Would you like me to remove the field or to make it useful?
     "continue until all are done|can leave it|好的，继续|可以|不用，保持原样".split("|"),
 )
 def test_a_short_prompt_may_answer(text: str) -> None:
-    assert reader.answers(text)
+    assert reader.is_answer(text)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_a_short_prompt_may_answer(text: str) -> None:
     "no idea why, can you look?|yesterday it worked|Now mend the footer, it overlaps the list".split("|"),
 )
 def test_another_does_not(text: str) -> None:
-    assert not reader.answers(text)
+    assert not reader.is_answer(text)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_another_does_not(text: str) -> None:
     ],
 )
 def test_a_number_chooses_among_what_was_offered_last(text: str, chosen: str) -> None:
-    assert reader.choice(text, OFFER) == chosen
+    assert reader.chosen_option(text, OFFER) == chosen
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from holdfast.core.documents.handoff import Head
 from holdfast.core.session.checkpoint import take
 from holdfast.core.session.session import Session, Trigger
 from holdfast.core.work import handoff_content, ledger_content
-from holdfast.core.work.handoff_content import Words
+from holdfast.core.work.handoff_content import HandoffWords
 from tests.core.scenes import NOON, after, prompt, session
 
 RULE = "Never touch the ledger table."
@@ -26,11 +26,11 @@ def in_the_brief(of: Session) -> list[str]:
 
 
 def in_the_ledger(of: Session) -> list[str]:
-    return [entry.text for entry in ledger_content.filled(told(of)).constraints]
+    return [entry.text for entry in ledger_content.fill_ledger(told(of)).constraints]
 
 
 def in_the_handoff(of: Session) -> list[str]:
-    request = handoff_content.filled(told(of), (), Head("go on"), Words()).sections[0]
+    request = handoff_content.fill_handoff(told(of), (), Head("go on"), HandoffWords()).sections[0]
     return [line.removeprefix("Rule: ") for line in request if line.startswith("Rule: ")]
 
 

@@ -14,8 +14,7 @@ from holdfast.cli import running
 from holdfast.cli.daemon_view import Place, daemon_view
 from holdfast.cli.options import command, json_option, project_option
 from holdfast.cli.printing import give_json, give_table, say
-from holdfast.core.session.pressure import KnownModel
-from holdfast.core.session.thresholds import Threshold
+from holdfast.core.session.pressure import KnownModel, Threshold
 from holdfast.settings import TABLE
 
 DEFAULT = "default"

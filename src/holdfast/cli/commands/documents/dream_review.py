@@ -11,8 +11,8 @@ import click
 
 from holdfast.cli.printing import say
 from holdfast.core.documents.promotion import Candidate, Destination, ReviewState, Step
-from holdfast.core.text.defang import printable
 from holdfast.core.text.strings import shortened
+from holdfast.core.text.untrusted import printable
 from holdfast.engine.documents import dream
 from holdfast.engine.documents.continuity import ContinuityFiles
 from holdfast.engine.engine import Engine

@@ -16,11 +16,10 @@ from holdfast.cli.commands.documents.handoff_to import Receiver, give_to, to_opt
 from holdfast.cli.options import command, group, json_option, project_option
 from holdfast.cli.printing import give, give_json, give_table, say, working
 from holdfast.core.events.event import Event
-from holdfast.core.events.fence import fence
 from holdfast.core.events.world import Project
 from holdfast.core.session.session import Session, is_imported
-from holdfast.core.text.defang import from_repository
-from holdfast.core.work.handoff_content import Words
+from holdfast.core.text.untrusted import fence, from_repository
+from holdfast.core.work.handoff_content import HandoffWords
 from holdfast.engine.documents import handoff as handoffs
 from holdfast.engine.documents.handoff import Finding, HandoffFile, Verdict
 from holdfast.engine.engine import Engine
@@ -97,7 +96,7 @@ def create(
     with it, to work on its own where no terminal is.
     """
     where = access.project_at(project)
-    own = Words(**{field.name: words[field.name] for field in fields(Words)})
+    own = HandoffWords(**{field.name: words[field.name] for field in fields(HandoffWords)})
     with access.current_engine() as engine, working("writing the handoff"):
         source = (
             _from_transcript(harness, transcript) if transcript else _from_store(engine, where, session, own)
@@ -196,7 +195,7 @@ def _agree() -> None:
         raise HoldfastError("the handoff was not picked up")
 
 
-def _from_store(engine: Engine, project: Project, key: str, own: Words) -> _Source:
+def _from_store(engine: Engine, project: Project, key: str, own: HandoffWords) -> _Source:
     session = access.pick_session(engine.store, project, key)
     if session is not None and is_imported(session):
         raise HoldfastError(
@@ -205,7 +204,7 @@ def _from_store(engine: Engine, project: Project, key: str, own: Words) -> _Sour
         )
     if session is not None:
         return _Source(session, engine.store.events(session.key, handoffs.EVENTS_READ))
-    if own == Words():
+    if own == HandoffWords():
         raise HoldfastError(
             f"no session was seen in `{project.path}`",
             "name one with `--session`, or a `--transcript`, or say yourself what is to be done (`--next`)",

@@ -21,7 +21,7 @@ from holdfast.core.documents.ledger import Entry, Ledger, Part, entry_of, is_led
 from holdfast.core.documents.ledger_sentences import confirmation, questions
 from holdfast.core.events.world import Project
 from holdfast.core.text.strings import elapsed
-from holdfast.core.work.ledger_content import told_in
+from holdfast.core.work.ledger_content import ledger_in_words
 from holdfast.engine.documents import ledger as ledgers
 from holdfast.engine.engine import Engine
 from holdfast.errors import HoldfastError
@@ -277,7 +277,7 @@ def _names_of_writers(opened: _Opened) -> dict[str, str]:
 
 def _ledger_of_words(source: IO[bytes] | None, words: dict[str, tuple[str, ...]]) -> Ledger:
     """The ledger that the options give: a whole one from a file, and single entries."""
-    ledger = told_in(source.read(files.LARGEST).decode("utf-8", "replace")) if source else Ledger()
+    ledger = ledger_in_words(source.read(files.LARGEST).decode("utf-8", "replace")) if source else Ledger()
     for part, _, _ in _WORDS:
         entries = (entry_of(text) for text in words[part.value])
         new_entries = [_quoted(entry) if part is Part.FILES else entry for entry in entries if entry.text]

@@ -1,7 +1,7 @@
-"""Outcomes: what a command's output says about how it ended.
+"""Outcomes: what the output of a command says: its test counts, whether it failed, and why.
 
-Rules count tests, find the line that says why something failed, and tell success from failure. `test_runners`
-knows how each runner prints its counts; `shell` reads the command itself.
+A table has the output of each test runner: how it is recognised, counted, and where it names failed tests.
+`exit_meaning` decides what the outcome means for the work.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
-from typing import Final
+from typing import Final, TypeAlias
 
-from holdfast.core.evidence.commands.test_runners import runners_in
 from holdfast.core.text.patterns import compiled
 from holdfast.core.text.strings import one_line, shortened
 from holdfast.lazy_dataclass import dataclass
@@ -33,23 +32,23 @@ class TestSummary:
 
 
 @lru_cache(maxsize=2)  # Several callers ask about the same output in turn.
-def tests(text: str) -> TestSummary | None:
+def count_tests(text: str) -> TestSummary | None:
     """The counts in a test runner's output; None for an unknown runner, or if no test was run."""
     text = _readable(text)
-    for runner in runners_in(text):
+    for runner in _runners_in(text):
         if (counts := runner.count(text)) and any(counts):
-            passed, failed = counts
-            return TestSummary(passed, failed, _first(runner.failing, text) if failed else (), runner.unit)
+            names = _first(runner.failing, text) if counts[1] else ()
+            return TestSummary(*counts, names, runner.unit)
     return None
 
 
-def reason(text: str) -> str:
+def failure_reason(text: str) -> str:
     """The line that says why something failed, shortened between words; empty if there is none."""
     text = f"\n{_in_lines(_readable(text))}\n"
     return _clue(text) or _last_line(text)
 
 
-def failed(text: str, exit_status: int | None, *, ok: bool) -> bool:
+def is_failure(text: str, exit_status: int | None, *, ok: bool) -> bool:
     """Whether a command failed: by its exit status, the harness's report, or the test summary at its end.
 
     An exit status of 0 may be that of the `tail` which the tests were piped into.
@@ -58,7 +57,7 @@ def failed(text: str, exit_status: int | None, *, ok: bool) -> bool:
         return True
     if exit_status is None and (not ok or _STATUS.match(text)):
         return True
-    summary = tests(text[-_ENDING:])
+    summary = count_tests(text[-_ENDING:])
     return summary is not None and summary.failed > 0
 
 
@@ -68,7 +67,7 @@ def diagnosis(text: str) -> str:
     For commands whose exit status is not the checker's own. Tests that passed may also print such a line.
     """
     text = f"\n{_readable(text)}\n"
-    if not any(sign in text for sign in _DIAGNOSTIC_SIGNS) or tests(text):
+    if not any(sign in text for sign in _DIAGNOSTIC_SIGNS) or count_tests(text):
         return ""
     starts = [match.start() for match in islice(_DIAGNOSTIC.finditer(text), _LINES_TRIED)]
     if not starts:
@@ -305,4 +304,203 @@ _UNINFORMATIVE: Final = compiled(
     r"|--> |Traceback \(|During handling|The above exception|(?:warning|note|help|hint|info|WARN|npm warn)\b"
     r"|Use `|To fix this issue"
     r")"
+)
+
+
+# ---------------------------------------------------------------- test runners
+
+Counts: TypeAlias = tuple[int, int]
+"""Passed and failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Runner:
+    """How a runner's output is recognised, by any of its signs, and counted; how failed tests are found."""
+
+    signs: tuple[str, ...]
+    count: Callable[[str], Counts | None]
+    failing: re.Pattern[str]
+    unit: str = ""
+    """What is counted, if not tests."""
+
+
+def _runners_in(text: str) -> Iterator[_Runner]:
+    """The runners with a sign in the text, in the order in which they are to be tried."""
+    words = {word for word in _WORDS if word in text}
+    for word, sign, runner in _SIGNS if words else ():
+        if word in words and sign in text:
+            yield runner
+
+
+def _multiline(pattern: str) -> re.Pattern[str]:
+    return compiled(pattern, re.MULTILINE)
+
+
+def _by(*patterns: str, summed: bool = False) -> Callable[[str], Counts | None]:
+    """Counts by the named groups of these patterns: the last match of each, or the sum of all."""
+    # The engine looks for a line's end much faster than for `^`.
+    ready = [_multiline(rf"\n{pattern[1:]}" if pattern[0] == "^" else pattern) for pattern in patterns]
+
+    def count(text: str) -> Counts | None:
+        seen: dict[str, int] = {}
+        lines = f"\n{text}"
+        for pattern in ready:
+            matches = list(pattern.finditer(lines))
+            for match in matches if summed else matches[-1:]:
+                for name, number in match.groupdict().items():
+                    seen[name] = seen.get(name, 0) + int(number or 0)
+        return _counts(seen) if seen else None
+
+    return count
+
+
+def _counts(seen: dict[str, int]) -> Counts:
+    failures = seen.get("failed", 0) + seen.get("errors", 0)
+    passed = seen.get("passed", seen.get("total", 0) - failures - seen.get("skipped", 0))
+    return max(passed, 0), failures
+
+
+_PYTEST: Final = _multiline(r"^=*+ ?([0-9]+ [a-z]+(?:, [0-9]+ [a-z]+)*+) in [0-9.]+ ?s")
+_PYTEST_COUNT: Final = compiled(r"([0-9]+) (passed|failed|error)")
+
+
+def _pytest(text: str) -> Counts | None:
+    summaries = _PYTEST.findall(text)
+    seen = {name: int(number) for number, name in _PYTEST_COUNT.findall(summaries[-1])} if summaries else {}
+    return (seen.get("passed", 0), seen.get("failed", 0) + seen.get("error", 0)) if seen else None
+
+
+_GO_TEST: Final = _multiline(r"^ *--- (PASS|FAIL): (\S+)")
+_GO_PACKAGE: Final = _multiline(
+    r"^(ok|FAIL)[ \t]+(\S+)[ \t]+(?:[0-9.]+s|\(cached\)|\[(?:build|setup) failed\])"
+)
+
+_GO_FAILING: Final = _multiline(r"^(?: *--- FAIL: |FAIL[ \t]+(?=\S+[ \t]+\[(?:build|setup) failed\]))(\S+)")
+
+
+def _go_tests(text: str) -> Counts | None:
+    """The counts of single tests; a parent of subtests does not count."""
+    results = _GO_TEST.findall(text)
+    parents = {name.rpartition("/")[0] for _, name in results}
+    verdicts = [verdict for verdict, name in results if name not in parents]
+    return (verdicts.count("PASS"), verdicts.count("FAIL")) if verdicts else None
+
+
+def _go_packages(text: str) -> Counts | None:
+    verdicts = [verdict for verdict, _ in _GO_PACKAGE.findall(text)]
+    return (verdicts.count("ok"), verdicts.count("FAIL")) if verdicts else None
+
+
+_NEVER: Final = compiled(r"(?!)")
+_RUNNERS: Final = (
+    _Runner(
+        (" passed in ", " passed, ", " failed in ", " failed, ", " error in ", " errors in ", " error, "),
+        _pytest,
+        _multiline(r"^(?:FAILED|ERROR) ([^\s:]+(?:::.+?)?)(?: - .*)?$"),
+    ),
+    _Runner(
+        ("test result: ",),
+        _by(r"^test result: \w+\. (?P<passed>\d+) passed; (?P<failed>\d+) failed", summed=True),
+        _multiline(r"^test (\S+)(?: - should panic)? \.\.\. FAILED"),
+    ),
+    _Runner(
+        (" tests run: ",),
+        _by(r"\d+ tests? run: (?P<passed>\d+) passed(?: \([^)\n]*\))?(?:, (?P<failed>\d+) failed)?"),
+        _multiline(r"^ +FAIL \[[^\]\n]*\] +(?:\([^)\n]*\) +)?\S+ (\S+)"),
+    ),
+    _Runner(
+        ("Ran ",),
+        _by(
+            r"^Ran (?P<total>\d+) tests? in ",
+            r"^(?:OK|FAILED) \((?:failures=(?P<failed>\d+))?(?:, )?(?:errors=(?P<errors>\d+))?"
+            r"(?:, )?(?:skipped=(?P<skipped>\d+))?",
+        ),
+        _multiline(r"^(?:FAIL|ERROR): (\S+)"),
+    ),
+    _Runner(
+        ("Tests:  ",),
+        _by(
+            r"^Tests: +(?:(?P<failed>\d+) failed, )?(?:\d+ skipped, )?(?:\d+ todo, )?"
+            r"(?:(?P<passed>\d+) passed, )?\d+ total"
+        ),
+        _multiline(r"^ +● (.+ › .+)$"),
+    ),
+    _Runner(
+        (" Tests ",),
+        _by(r"^ +Tests +(?:(?P<failed>\d+) failed)?(?: \| )?(?:(?P<passed>\d+) passed)?.*\(\d+\)$"),
+        _multiline(r"^ *(?:FAIL +|[×✗] )(\S.*? > .+?)(?: \d+ms)?$"),
+    ),
+    _Runner(
+        (" pass\n",),
+        _by(r"^ *(?P<passed>\d+) pass$", r"^ *(?P<failed>\d+) fail$"),
+        _multiline(r"^\(fail\) (.+?)(?: \[[\d.]+m?s\])?$"),
+    ),
+    _Runner(
+        ("# pass ", "ℹ pass "),
+        _by(r"^[#ℹ] pass (?P<passed>\d+)$", r"^[#ℹ] fail (?P<failed>\d+)$"),
+        _multiline(r"^(?:not ok \d+ - |✖ (?!failing))(.+?)(?: \([\d.]+ms\))?$"),
+    ),
+    _Runner(
+        (" passing", " failing"),
+        _by(r"^ +(?P<passed>\d+) passing\b", r"^ +(?P<failed>\d+) failing$"),
+        _multiline(r"^ +\d+\) (.+(?:\n {3,}\S.*){0,4}?:)$"),
+    ),
+    _Runner(
+        (" failure",),
+        _by(r"^(?:\d+ doctests?, )?(?:\d+ propert\w+, )?(?P<total>\d+) tests?, (?P<failed>\d+) failures?"),
+        _multiline(r"^ +\d+\) (?:test|property|doctest) (.+)$"),
+    ),
+    _Runner(
+        (" failure",),
+        _by(r"^(?P<total>\d+) examples?, (?P<failed>\d+) failures?(?:, (?P<skipped>\d+) pending)?"),
+        _multiline(r"^rspec \S+ # (.+)$"),
+    ),
+    _Runner(
+        ("Tests run: ",),
+        _by(
+            r"Tests run: (?P<total>\d+), +Failures: (?P<failed>\d+)"
+            r"(?:, +Errors: (?P<errors>\d+))?(?:, +Skipped: (?P<skipped>\d+))?"
+        ),
+        _multiline(r"^\[ERROR\] +(\w[\w.$]*\.\w+)(?::\d+| -- | +Time)"),
+    ),
+    _Runner(
+        ("Assertions: ",),
+        _by(
+            r"^Tests: (?P<total>\d+), Assertions: \d+(?:, Errors: (?P<errors>\d+))?"
+            r"(?:, Failures: (?P<failed>\d+))?(?:, [A-Z]\w+: \d+){0,4}?(?:, Skipped: (?P<skipped>\d+))?"
+        ),
+        _multiline(r"^\d+\) (\S+::\S+)"),
+    ),
+    _Runner(("OK (",), _by(r"^OK \((?P<total>\d+) tests?, \d+ assertions?\)"), _NEVER),
+    _Runner(
+        (" tests completed, ",),
+        _by(r"(?P<total>\d+) tests completed, (?P<failed>\d+) failed(?:, (?P<skipped>\d+) skipped)?"),
+        _multiline(r"^(\S.* > .+) FAILED$"),
+    ),
+    _Runner(
+        ("% tests passed",),
+        _by(r"^\d+% tests passed, (?P<failed>\d+) tests? failed out of (?P<total>\d+)"),
+        _multiline(r"^\s*\d+ - (\S+) \("),
+    ),
+    _Runner(
+        ("Failed:",),
+        _by(r"(?:Passed|Failed)! +- Failed: +(?P<failed>\d+), Passed: +(?P<passed>\d+)"),
+        _multiline(r"^ +Failed (\S+)"),
+    ),
+    # Go lists passed tests only in verbose mode; otherwise it reports packages.
+    _Runner(("--- PASS: ",), _go_tests, _GO_FAILING),
+    _Runner(("--- FAIL: ",), _go_packages, _GO_FAILING, "package"),
+    _Runner(("ok  \t", "FAIL\t"), _go_packages, _multiline(r"^FAIL[ \t]+(\S+)[ \t]"), "package"),
+    _Runner(("--- FAIL: ",), _go_tests, _GO_FAILING),
+)
+
+# Every sign contains one of these words. Most outputs contain few of them, which saves two searches of three.
+_WORDS: Final = (
+    *(" pass", " fail", " error", " tests ", "Tests", "FAIL", "PASS: ", "Failed:", "OK (", "Ran ", "ok  \t"),
+    *("test result: ", "Assertions: "),
+)
+_SIGNS: Final = tuple(
+    (next(word for word in _WORDS if word in sign), sign, runner)
+    for runner in _RUNNERS
+    for sign in runner.signs
 )

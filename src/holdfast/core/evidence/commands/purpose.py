@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from holdfast.core.evidence.commands.shell_steps import Step, past_options, read
+from holdfast.core.evidence.commands.shell import ShellStep, parse_command, past_options
 from holdfast.core.text.names import program_name
 from holdfast.core.text.patterns import compiled
 
@@ -27,7 +27,7 @@ class Purpose(StrEnum):
     """Every step only shows, searches, prints or changes the folder."""
 
 
-def aim(command: str) -> Purpose:
+def purpose_of(command: str) -> Purpose:
     """The purpose of a command line."""
     steps = list(_steps(command))
     if steps and all(_looks(step) or _is_aside(step) for step in steps):
@@ -36,7 +36,7 @@ def aim(command: str) -> Purpose:
     return Purpose.CHECK if hidden and not any(map(_shows_a_text, steps)) else Purpose.DO
 
 
-def search(command: str) -> tuple[str, ...]:
+def final_search(command: str) -> tuple[str, ...]:
     """The words of the search at the end of a command line; empty if it ends with anything else."""
     last = next(reversed(list(_steps(command))), None)
     if last is None:
@@ -48,20 +48,20 @@ def search(command: str) -> tuple[str, ...]:
 class _Named(NamedTuple):
     """A simple command, and its words from the program on."""
 
-    step: Step
+    step: ShellStep
     words: tuple[str, ...]
 
 
 def _steps(command: str) -> Iterator[_Named]:
     """The simple commands, including those given to another shell; without the keywords of loops."""
-    for step in read(command).steps:
+    for step in parse_command(command).steps:
         if step.script:
             yield from _steps(step.script)
         elif step.bare:
             yield _Named(step, _words(step))
 
 
-def _words(step: Step) -> tuple[str, ...]:
+def _words(step: ShellStep) -> tuple[str, ...]:
     words = step.bare
     at = 0
     # The program that xargs runs is what counts.

@@ -1,25 +1,25 @@
 """Prose: what users and agents say in a text, read by rule, in English and Chinese.
 
-Functions that return sentences return them whole and in order, each once, without bullets and emphasis. They
-are shown to an agent as facts, so a rule matches only if it is sure. `cues` has the words that the rules look
-for. Not here: who wrote a text, how long it matters, what it becomes.
+A text is split into sentences and list items, and the rules are applied to each. Functions that return
+sentences return them whole and in order, each once, without bullets and emphasis. They are shown to an agent
+as facts, so a rule matches only if it is sure. `statement_rules` and `prompt_rules` have the words that the
+rules look for. Not here: who wrote a text, how long it matters, what it becomes.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from enum import Enum, auto
+from itertools import pairwise
 from typing import Final, NamedTuple
 
-from holdfast.core.evidence.prose import cues as rules
-from holdfast.core.evidence.prose import prompts, signs
-from holdfast.core.evidence.prose.cues import Rule, compiled
-from holdfast.core.evidence.prose.decisions import DECISION
-from holdfast.core.evidence.prose.needs import NEED
-from holdfast.core.evidence.prose.sentences import Statement, statements
+from holdfast.core.evidence.prose import prompt_rules, statement_rules
+from holdfast.core.evidence.prose.statement_rules import ProseRule, cached_pattern
+from holdfast.core.text.patterns import compiled
 from holdfast.lazy_dataclass import dataclass
 
-LONGEST: Final = 1_200
+LONGEST_SENTENCE: Final = 1_200
 """A sentence longer than this is pasted text; no rule is applied to it."""
 _WORDS: Final = re.compile(r"[a-z]+(?:'[a-z]+)?|[一-鿿]")
 
@@ -38,29 +38,29 @@ class Statements:
     needs: tuple[str, ...] = ()
 
 
-def spoken(text: str) -> Statements:
+def read_statements(text: str) -> Statements:
     """All statements of an agent's text, parsed once: cheaper than calling the single functions."""
     candidates = _candidates(text)
     return Statements(
         decisions=_decisions(candidates),
         next_steps=_next_steps(candidates),
-        untried=_matching(candidates, rules.UNTRIED),
+        untried=_matching(candidates, statement_rules.UNTRIED),
         questions=_questions(candidates),
-        confirmed=_matching(candidates, rules.CONFIRMED),
-        failures=_matching(candidates, rules.FAILURE),
+        confirmed=_matching(candidates, statement_rules.CONFIRMED),
+        failures=_matching(candidates, statement_rules.FAILURE),
         measurements=_measurements(candidates),
-        needs=_matching(candidates, NEED),
+        needs=_matching(candidates, statement_rules.NEED),
     )
 
 
 def sentences(text: str) -> tuple[str, ...]:
     """The sentences and list items of a text; code, tables, logs, quoted blocks and headings are left out."""
-    return _each_once(statement.text for statement in statements(text))
+    return _each_once(statement.text for statement in _sentences_of(text))
 
 
 def constraints(prompt: str) -> tuple[str, ...]:
     """The sentences of a prompt that are rules for the work; no questions, no reports."""
-    return _matching(_candidates(prompt), prompts.CONSTRAINT)
+    return _matching(_candidates(prompt), prompt_rules.CONSTRAINT)
 
 
 def decisions(text: str) -> tuple[str, ...]:
@@ -73,9 +73,9 @@ def next_steps(text: str) -> tuple[str, ...]:
     return _next_steps(_candidates(text))
 
 
-def untried(text: str) -> tuple[str, ...]:
+def untried_ideas(text: str) -> tuple[str, ...]:
     """Ideas that were named and not tried."""
-    return _matching(_candidates(text), rules.UNTRIED)
+    return _matching(_candidates(text), statement_rules.UNTRIED)
 
 
 def questions(text: str) -> tuple[str, ...]:
@@ -83,30 +83,30 @@ def questions(text: str) -> tuple[str, ...]:
     return _questions(_candidates(text))
 
 
-def confirmed(text: str) -> tuple[str, ...]:
+def confirmed_results(text: str) -> tuple[str, ...]:
     """What is reported to work, pass or be fixed; not what should, would or must."""
-    return _matching(_candidates(text), rules.CONFIRMED)
+    return _matching(_candidates(text), statement_rules.CONFIRMED)
 
 
 def failures(text: str) -> tuple[str, ...]:
     """What was tried and is reported as failed."""
-    return _matching(_candidates(text), rules.FAILURE)
+    return _matching(_candidates(text), statement_rules.FAILURE)
 
 
 def is_failing(failure: str) -> bool:
     """Whether a failure is a current state, which may be fixed next, and not a failed attempt."""
     folded = _folded(failure)
-    return signs.FAILING.search(folded) is not None and not signs.ATTEMPT.search(folded)
+    return statement_rules.FAILING.search(folded) is not None and not statement_rules.ATTEMPT.search(folded)
 
 
 def is_check(sentence: str) -> bool:
     """Whether a sentence says only that tests, a linter or a build pass."""
-    return signs.CHECK.fullmatch(_folded(sentence)) is not None
+    return statement_rules.CHECK.fullmatch(_folded(sentence)) is not None
 
 
 def needs(text: str) -> tuple[str, ...]:
     """What is required to run the work: a service, a version, a variable, a first step."""
-    return _matching(_candidates(text), NEED)
+    return _matching(_candidates(text), statement_rules.NEED)
 
 
 def measurements(text: str) -> tuple[str, ...]:
@@ -114,9 +114,9 @@ def measurements(text: str) -> tuple[str, ...]:
     return _measurements(_candidates(text))
 
 
-def asked(prompt: str) -> str:
+def request_in(prompt: str) -> str:
     """The user's words in a prompt that a program wrapped in its own instructions; otherwise all of it."""
-    wrapped = list(prompts.WRAPPED.finditer(prompt))
+    wrapped = list(prompt_rules.WRAPPED.finditer(prompt))
     if not wrapped:
         return prompt
     quoted = '"' if prompt.startswith('"') else ""
@@ -126,51 +126,60 @@ def asked(prompt: str) -> str:
 
 def is_generic(prompt: str) -> bool:
     """Whether a prompt says nothing about the work: it only says to continue, or asks about the progress."""
-    if len(prompt) > prompts.LONGEST_GENERIC:
+    if len(prompt) > prompt_rules.LONGEST_GENERIC:
         return False
     folded = _folded(prompt)
-    return any(compiled(pattern).fullmatch(folded) for pattern in (prompts.GENERIC, prompts.PASSING))
+    return any(
+        cached_pattern(pattern).fullmatch(folded) for pattern in (prompt_rules.GENERIC, prompt_rules.PASSING)
+    )
 
 
-def answers(prompt: str) -> bool:
+def is_answer(prompt: str) -> bool:
     """Whether a prompt is an answer: yes or no, a choice, or a request to continue."""
     folded = _folded(prompt)
-    if len(folded) > prompts.LONGEST_GENERIC or folded[-1:] in ("", "?", "？"):
+    if len(folded) > prompt_rules.LONGEST_GENERIC or folded[-1:] in ("", "?", "？"):
         return False
-    agrees = compiled(prompts.GENERIC).fullmatch(folded) and compiled(prompts.AGREEING).search(folded)
-    return bool(agrees) or compiled(prompts.ANSWERING).match(folded) is not None
+    agrees = cached_pattern(prompt_rules.GENERIC).fullmatch(folded) and cached_pattern(
+        prompt_rules.AGREEING
+    ).search(folded)
+    return bool(agrees) or cached_pattern(prompt_rules.ANSWERING).match(folded) is not None
 
 
-def choice(prompt: str, offer: str) -> str:
+def chosen_option(prompt: str, offer: str) -> str:
     """The text of the numbered item that a prompt chooses from an offer; the last list counts first."""
-    number = compiled(prompts.CHOICE).fullmatch(_folded(prompt))
-    if number is None or len(prompt) > prompts.LONGEST_GENERIC:
+    number = cached_pattern(prompt_rules.CHOICE).fullmatch(_folded(prompt))
+    if number is None or len(prompt) > prompt_rules.LONGEST_GENERIC:
         return ""
-    items: list[str] = compiled(prompts.OFFERED.format(re.escape(number[1]))).findall(offer)
+    items: list[str] = cached_pattern(prompt_rules.OFFERED.format(re.escape(number[1]))).findall(offer)
     item_sentences = sentences(items[-1]) if items else ()
     return item_sentences[0] if item_sentences else ""
 
 
-def asks(sentence: str) -> bool:
+def is_request(sentence: str) -> bool:
     """Whether a user's sentence asks for work or an answer, even if it is worded like a rule."""
-    return compiled(prompts.ASKING).search(_folded(sentence)) is not None
+    return cached_pattern(prompt_rules.ASKING).search(_folded(sentence)) is not None
 
 
 def is_remark(sentence: str) -> bool:
     """Whether a user's sentence is only a question or a report, even if it is worded like a rule."""
-    return compiled(prompts.REMARK).search(_folded(sentence)) is not None and not constraints(sentence)
+    return cached_pattern(prompt_rules.REMARK).search(_folded(sentence)) is not None and not constraints(
+        sentence
+    )
 
 
 def is_narration(sentence: str) -> bool:
     """Whether a text begins with what the agent is doing or about to do."""
     folded = _folded(sentence)
-    return signs.NARRATION.match(folded) is not None or compiled(signs.INTENT).match(folded) is not None
+    return (
+        statement_rules.NARRATION.match(folded) is not None
+        or cached_pattern(statement_rules.INTENT).match(folded) is not None
+    )
 
 
 class _Candidate(NamedTuple):
     """A statement, its folded form, which the rules are written for, and its words for a quick check."""
 
-    statement: Statement
+    statement: _Sentence
     folded: str
     words: frozenset[str]
 
@@ -178,8 +187,8 @@ class _Candidate(NamedTuple):
 def _candidates(text: str) -> list[_Candidate]:
     return [
         _Candidate(statement, folded := _folded(statement.text), frozenset(_WORDS.findall(folded)))
-        for statement in statements(text)
-        if len(statement.text) <= LONGEST
+        for statement in _sentences_of(text)
+        if len(statement.text) <= LONGEST_SENTENCE
     ]
 
 
@@ -187,7 +196,7 @@ def _folded(text: str) -> str:
     return text.lower().replace("’", "'").strip()
 
 
-def _matching(candidates: Sequence[_Candidate], rule: Rule) -> tuple[str, ...]:
+def _matching(candidates: Sequence[_Candidate], rule: ProseRule) -> tuple[str, ...]:
     """The statements that match the rule, or are under a heading of the rule."""
     return _each_once(
         statement.text
@@ -204,9 +213,11 @@ def _decisions(candidates: Sequence[_Candidate]) -> tuple[str, ...]:
     return _each_once(
         statement.text
         for statement, folded, words in candidates
-        if (DECISION.matches(folded, words) and not signs.POINTS_ON.search(folded))
+        if (statement_rules.DECISION.matches(folded, words) and not statement_rules.POINTS_ON.search(folded))
         or (
-            statement.under and not statement.is_lead_in and DECISION.matches_heading(statement.under, folded)
+            statement.under
+            and not statement.is_lead_in
+            and statement_rules.DECISION.matches_heading(statement.under, folded)
         )
     )
 
@@ -219,21 +230,27 @@ def _next_steps(candidates: Sequence[_Candidate]) -> tuple[str, ...]:
     )
 
 
-def _is_next_step(statement: Statement, folded: str, words: frozenset[str]) -> bool:
+def _is_next_step(statement: _Sentence, folded: str, words: frozenset[str]) -> bool:
     if statement.box:
         return statement.box == " " and not statement.explains
-    names_one = not statement.explains and not signs.NO_STEP.match(folded)
-    headed = names_one and rules.NEXT_STEP.matches_heading(statement.under, folded)
-    return (headed or rules.NEXT_STEP.matches(folded, words)) and not signs.NARRATION.match(folded)
+    names_one = not statement.explains and not statement_rules.NO_STEP.match(folded)
+    headed = names_one and statement_rules.NEXT_STEP.matches_heading(statement.under, folded)
+    return (
+        headed or statement_rules.NEXT_STEP.matches(folded, words)
+    ) and not statement_rules.NARRATION.match(folded)
 
 
 def _questions(candidates: Sequence[_Candidate]) -> tuple[str, ...]:
     return _each_once(
         statement.text
         for statement, folded, _ in candidates
-        if signs.asks_user(folded)
-        or (folded[-1] in "?？" and statement is candidates[-1].statement and not signs.is_idle(folded))
-        or not signs.OPEN_QUESTIONS.isdisjoint(statement.under)
+        if statement_rules.asks_user(folded)
+        or (
+            folded[-1] in "?？"
+            and statement is candidates[-1].statement
+            and not statement_rules.is_idle(folded)
+        )
+        or not statement_rules.OPEN_QUESTIONS.isdisjoint(statement.under)
     )
 
 
@@ -241,9 +258,233 @@ def _measurements(candidates: Sequence[_Candidate]) -> tuple[str, ...]:
     return _each_once(
         statement.text
         for statement, _, _ in candidates
-        if not statement.is_lead_in and signs.holds_measure(statement.text)
+        if not statement.is_lead_in and statement_rules.states_measure(statement.text)
     )
 
 
 def _each_once(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(texts))
+
+
+# ---------------------------------------------------------------- how a text is split, in linear time
+
+
+class _Sentence(NamedTuple):
+    """A sentence or list item, the headings and lead-ins above it in lower case, and its checkbox mark."""
+
+    text: str
+    under: tuple[str, ...]
+    box: str
+    explains: bool
+    """Whether it is a further sentence of a list item, which explains the first one."""
+
+    @property
+    def is_lead_in(self) -> bool:
+        """Whether it only announces what follows."""
+        return self.text[-1] in ":："
+
+
+class _Kind(Enum):
+    GAP = auto()
+    HEADING = auto()
+    ITEM = auto()
+    TEXT = auto()
+
+
+class _Block(NamedTuple):
+    """A heading, list item or paragraph, with its indent; a gap if something was left out."""
+
+    kind: _Kind
+    text: str = ""
+    indent: int = 0
+    box: str = ""
+
+
+_GAP: Final = _Block(_Kind.GAP)
+_FENCES: Final = ("```", "~~~")
+_CODE_INDENT: Final = 4
+_SENTENCE_END: Final = ".!?…。！？:：;；"
+_WRAP_WIDTHS: Final = range(50, 131)
+"""A line of this length that ends in mid-sentence was wrapped by an editor."""
+
+_BULLET: Final = compiled(
+    r"""(?:(?:[-*+•‣◦–→]|\d{1,3}[.)]|[(（]\d{1,2}[)）]|[a-zA-Z]\))[ \t]+|\d{1,2}、[ \t]*|[①-⑳][ \t]*
+        |\[(?P<box>[ xX])\][ \t]+)++""",
+    re.VERBOSE,
+)
+_HEADING: Final = compiled(r"#{1,6}(?:\s|$)")
+_BOLD_HEADING: Final = compiled(r"\*\*[^*]{1,80}(?<![.!?。！？])\*\*[:：]?")
+_EMPHASIS: Final = compiled(
+    r"(?<![A-Za-z0-9_*/.`])(\*{1,3})(?=[^\s*])([^*]+)(?<=\S)\1(?![A-Za-z0-9_*/`]|\.\w)"
+    r"|(?<!\w)(__)(?=[^\s_])([^_`]* [^_`]*)(?<=\S)__(?!\w)"
+)
+_NOISE: Final = compiled(
+    r"""[|>{}│├└┌─┃╭╰╔║❯➜⎿]|</?[a-zA-Z!]|[\])]+[,;]?$|[-=_*~+.]{3}|@@|"[^"]{1,60}"\s*:|[$%]\s+[a-z.]
+    |\d{1,2}:\d\d:\d\d|\d{4}-\d\d-\d\d[T ]\d\d:|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL)\b[\]:]?\s
+    |[\w.]{1,80}+(?:(?<=Error)|(?<=Exception)|(?<=Warning)):|(?:fatal|error|warning):\s|npm\s(?:ERR|WARN)
+    |Traceback\s\(|File\s"|at\s\S{1,120}\s?\(|E\s{2,}\S|(?:PASSED|FAILED|PASS|FAIL)\s\S{1,200}[:/.]
+    |diff\s--git|index\s[0-9a-f]{6,40}\.\.|[\w./-]{1,200}+:\d{1,6}:
+    |[\w.-]{1,40}+@[\w.-]{1,60}+[:\s].{0,80}[$%\#]\s|(?:const|let|var)\s[\w{[]{1,60}+\s?[^=]{0,40}=
+    |(?:async\s)?def\s\w+\(|class\s\w+[(:{]|(?:func|function|fn)\s\w+\(|[\w.]{1,60}+\s[:+]?=\s
+    |import\s[\w.{},*\s]{1,80}(?:from\s|;|$)|from\s[\w.]{1,80}\simport\s""",
+    re.VERBOSE,
+)
+"""The beginning of a line of code, a log, a table, a quotation or a horizontal rule."""
+_CODE_END: Final = ("{", "=>", ");", "};", "},", "],")
+
+_BOUNDARY: Final = compiled(
+    r"[.!?…。！？]+[\"'”’)\]」』）]*(?:(?=\s|$)|(?<=[。！？])|(?<=[。！？][\"'”’」』）]))"
+)
+_CHINESE_END: Final = compiled(r"[。！？]")
+_ABBREVIATION: Final = compiled(
+    r"(?:^|[\s(\[\"'])(?:e\.?g|i\.?e|vs|cf|approx|incl|resp|fig|eq|a\.k\.a|w\.r\.t|mr|mrs|dr|st)$",
+    re.IGNORECASE,
+)
+_MAY_END: Final = compiled(r"(?:^|[\s(])(?:etc|al|inc|ltd|\d{1,3})$", re.IGNORECASE)
+_EDGES: Final = compiled(r"^[\W\d]+|\W+$")
+_LETTER: Final = compiled(r"[^\W\d_]")
+
+
+def _sentences_of(text: str) -> list[_Sentence]:
+    """The statements of a text, in order."""
+    result: list[_Sentence] = []
+    heading: tuple[str, ...] = ()
+    leads: list[tuple[int, str]] = []
+    for block in _blocks(text):
+        if block.kind is _Kind.HEADING:
+            heading, leads = (_name(block.text),), []
+            continue
+        level = block.indent if block.kind is _Kind.ITEM else -1
+        while leads and leads[-1][0] >= level:
+            leads.pop()
+        under = (*heading, *(lead for _, lead in leads)) if leads else heading
+        pieces = _split(_plain(block.text))
+        is_item = block.kind is _Kind.ITEM
+        result += [
+            _Sentence(piece, under, block.box, is_item and place > 0) for place, piece in enumerate(pieces)
+        ]
+        if pieces and result[-1].is_lead_in:
+            leads.append((level, _name(pieces[-1])))
+    return result
+
+
+def _name(heading: str) -> str:
+    return _EDGES.sub("", heading.lower().replace("’", "'"))
+
+
+def _blocks(text: str) -> Iterator[_Block]:
+    """The blocks of a text; lines that an editor wrapped are joined."""
+    first = _GAP
+    parts: list[str] = []
+    for line in _lines(text):
+        if parts and line.kind is _Kind.TEXT and _wraps(parts[-1]):
+            parts.append(line.text)
+            continue
+        if parts:
+            yield first._replace(text=" ".join(parts)) if len(parts) > 1 else first
+            parts = []
+        if line.kind is _Kind.HEADING:
+            yield line
+        elif line.kind is not _Kind.GAP:
+            first, parts = line, [line.text]
+    if parts:
+        yield first._replace(text=" ".join(parts))
+
+
+def _wraps(line: str) -> bool:
+    return line[-1] in ",，、" or (len(line) in _WRAP_WIDTHS and line[-1] not in _SENTENCE_END)
+
+
+def _lines(text: str) -> Iterator[_Block]:
+    """Each line as a block; fenced or indented code is a gap."""
+    fence = ""
+    previous = _GAP
+    for line in text.splitlines():
+        bare = line.strip()
+        mark = bare[:3]
+        if fence:
+            fence = "" if mark == fence else fence
+            continue
+        if mark in _FENCES and bare.count(mark) == 1:
+            fence = mark
+        block = _block(bare, len(line) - len(line.lstrip())) if bare and not fence else _GAP
+        if block.kind is _Kind.TEXT and block.indent >= _CODE_INDENT and previous.kind is _Kind.GAP:
+            block = _GAP
+        if bare or previous.kind is not _Kind.ITEM:
+            previous = block  # an indented paragraph after a list item and an empty line is no code
+        yield block
+
+
+def _block(bare: str, indent: int) -> _Block:
+    if _is_heading(bare):
+        return _Block(_Kind.HEADING, bare)
+    if _is_noise(bare):
+        return _GAP
+    bullet = _BULLET.match(bare)
+    if not bullet:
+        return _Block(_Kind.TEXT, bare, indent)
+    text = bare[bullet.end() :]
+    if not text or _is_noise(text) or _HEADING.match(text):
+        return _GAP
+    return _Block(_Kind.ITEM, text, indent, bullet["box"] or "")
+
+
+def _is_heading(bare: str) -> bool:
+    if bare[0] == "#":
+        return _HEADING.match(bare) is not None
+    return bare[:2] == "**" and _BOLD_HEADING.fullmatch(bare) is not None
+
+
+def _is_noise(bare: str) -> bool:
+    return _NOISE.match(bare) is not None or bare.endswith(_CODE_END)
+
+
+def _plain(text: str) -> str:
+    """The text without Markdown emphasis; asterisks in code spans and file patterns stay."""
+    before = ""
+    while before != text and ("*" in text or "__" in text):
+        before = text
+        text = _EMPHASIS.sub(r"\2\4", text)
+    return text
+
+
+def _split(text: str) -> list[str]:
+    """The sentences of one block; a full stop in a name, number, abbreviation or code ends none."""
+    match = _BOUNDARY.search(text)
+    if match is None or match.end() == len(text):
+        return [text] if _LETTER.search(text) else []
+    ends = [0]
+    ticks = seen = 0
+    paired = text.count("`") % 2 == 0
+    for match in _BOUNDARY.finditer(text):
+        ticks += text.count("`", seen, match.start())
+        seen = match.start()
+        if not (paired and ticks % 2) and _ends_sentence(text, match, ends[-1]):
+            ends.append(match.end())
+    ends.append(len(text))
+    return [whole for start, end in pairwise(ends) if (whole := _whole(text[start:end].strip()))]
+
+
+def _ends_sentence(text: str, match: re.Match[str], start: int) -> bool:
+    mark = match.group()
+    if not mark.isascii() and _CHINESE_END.search(mark):
+        return True
+    following = text[match.end() : match.end() + 4].lstrip()[:1]
+    if mark[-1] not in ".!?…":  # a bracket or quotation ends here, perhaps without the sentence around it
+        return not following or following.isupper()
+    goes_on = following.islower()
+    if mark != ".":
+        return not (goes_on and (mark[0] == "…" or mark[:2] == ".."))
+    at = match.start()
+    if text[start:at].strip().isdigit() or _ABBREVIATION.search(text, max(0, at - 10), at):
+        return False
+    return not (goes_on and _MAY_END.search(text, max(0, at - 10), at))
+
+
+def _whole(piece: str) -> str:
+    """The sentence without a bullet from the middle of a line; empty if it has no words."""
+    bullet = _BULLET.match(piece)
+    text = piece[bullet.end() :] if bullet else piece
+    if not _LETTER.search(text) or _is_noise(text) or _HEADING.match(text):
+        return ""
+    return text

@@ -1,7 +1,6 @@
-"""The rules of prompts: which of the user's words are rules for the work, and which prompts are generic.
+"""Prompt rules: which words of a user are a constraint, a request, an answer or a remark.
 
-Written for folded text, like those in `cues`. Only a statement is a rule; a question, a report ("it never
-works") or a guess ("it must be the cache") is none.
+Patterns for folded text, like those of `statement_rules`.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from holdfast.core.evidence.prose.cues import rule, sign
+from holdfast.core.evidence.prose.statement_rules import rule, sign
 
 _CLAUSE: Final = (
     r"(?:^\W*|[,;:!(—–]\s*|\s-\s|(?<!\bi )(?<!\bwe )(?<!\bit )\b(?:and|but|so|please|then|also|just|ok|okay|"

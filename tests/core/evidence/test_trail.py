@@ -1,13 +1,25 @@
-"""The list of to-dos, told one entry at a time."""
+"""The trail's to-dos, and the fast copy of a trail."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import pytest
 
 from holdfast.core.events.event import Origin, Todo, TodosChanged
+from holdfast.core.events.world import Project
 from holdfast.core.evidence.follow import follow
-from holdfast.core.evidence.todos import STEPS_FORGOTTEN, STEPS_LEFT, still_open, with_entry
-from holdfast.core.evidence.trail import TODOS_KEPT, Trail, Utterance
+from holdfast.core.evidence.trail import (
+    STEPS_FORGOTTEN,
+    STEPS_LEFT,
+    TODOS_KEPT,
+    Trail,
+    Utterance,
+    fast_replace,
+    open_todos,
+    with_todo,
+)
+from holdfast.core.session.session import begin
 from tests.core.scenes import KEY, NOON, prompt, said
 
 ONE, TWO = Todo("Write", "pending", "1"), Todo("Test", "in_progress", "2")
@@ -26,14 +38,14 @@ ONE, TWO = Todo("Write", "pending", "1"), Todo("Test", "in_progress", "2")
     ],
 )
 def test_one_entry_changes_and_the_others_stay(entry: Todo, after: tuple[Todo, ...]) -> None:
-    assert with_entry((ONE, TWO), entry) == after
+    assert with_todo((ONE, TWO), entry) == after
 
 
 def test_a_long_list_forgets_first_what_was_completed_first() -> None:
     done = tuple(Todo(f"old {number}", "completed", f"d{number}") for number in range(3))
     todos = (*(Todo(f"open {number}", "pending", f"o{number}") for number in range(TODOS_KEPT - 3)), *done)
     for number in range(3):
-        todos = with_entry(todos, Todo(f"new {number}", "", f"n{number}"))
+        todos = with_todo(todos, Todo(f"new {number}", "", f"n{number}"))
     assert len(todos) == TODOS_KEPT
     assert not set(done) & set(todos)
 
@@ -61,7 +73,7 @@ def kept(steps: int, goal: int) -> Trail:
     ],
 )
 def test_a_list_that_was_left_alone_is_not_what_is_worked_on(trail: Trail, left: tuple[Todo, ...]) -> None:
-    assert still_open(trail) == left
+    assert open_todos(trail) == left
 
 
 def test_only_what_changes_the_list_makes_it_new() -> None:
@@ -74,3 +86,18 @@ def test_only_what_changes_the_list_makes_it_new() -> None:
     assert follow(trail, again).planned_step == 1
     changed = TodosChanged(session=KEY, record="t3", at=NOON + 2, origin=Origin.ASSISTANT, todos=(ONE, TWO))
     assert follow(trail, changed).planned_step == 2
+
+
+SESSION = begin("s1", "any", Project("/proj", "/proj", "", "", "/proj"), 1_000)
+
+
+def test_a_renewed_session_differs_in_the_given_fields_alone() -> None:
+    after = fast_replace(SESSION, prompt_count=2, trail=Trail(steps=3))
+    assert after == replace(SESSION, prompt_count=2, trail=Trail(steps=3))
+    assert SESSION.prompt_count == 0
+
+
+def test_a_renewed_trail_differs_in_the_given_fields_alone() -> None:
+    trail, goal = Trail(steps=3), Utterance("make it faster", 1_000)
+    assert fast_replace(trail, goal=goal) == replace(trail, goal=goal)
+    assert trail.goal is None

@@ -1,4 +1,4 @@
-"""What an agent is asked to write down, when, in which words, and whether it did."""
+"""What an agent is asked and advised as its window fills."""
 
 from __future__ import annotations
 
@@ -8,11 +8,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.events.event import Action, Compacted, DigestGiven, Event, Origin, Remembered, Sign
-from holdfast.core.evidence.prose.signs import says_nothing
-from holdfast.core.session.flush import Flush, FlushPolicy, asked, due
+from holdfast.core.events.event import (
+    Action,
+    Compacted,
+    CompactionSign,
+    DigestGiven,
+    Event,
+    Origin,
+    Remembered,
+)
+from holdfast.core.evidence.prose.statement_rules import says_nothing
+from holdfast.core.session.agent_prompts import (
+    ADVICE,
+    LEDGER_ADVICE,
+    Advice,
+    Flush,
+    FlushPolicy,
+    after_asking,
+    due_advice,
+    due_threshold,
+    ends_the_day,
+    marks_after,
+)
+from holdfast.core.session.pressure import FLUSH_MARKER, THRESHOLDS, Delivery, Threshold
 from holdfast.core.session.session import Session
-from holdfast.core.session.thresholds import MARKER, THRESHOLDS, Delivery, Threshold
 from tests.core.scenes import KEY, NOON, after, called, prompt, returned, said, session
 from tests.tables import every_row
 
@@ -20,7 +39,7 @@ DEFAULT = FlushPolicy()
 
 
 def percents_due(flush: Flush, percent: int, policy: FlushPolicy = DEFAULT) -> int:
-    found = due(flush, policy, percent)
+    found = due_threshold(flush, policy, percent)
     return found.percent if found else 0
 
 
@@ -46,7 +65,7 @@ def test_what_is_due_is_the_most_pressing_that_was_not_asked(
 
 
 def test_what_lies_below_what_was_asked_is_not_asked_any_more() -> None:
-    after_90 = asked(Flush(), DEFAULT, THRESHOLDS[2], NOON)
+    after_90 = after_asking(Flush(), DEFAULT, THRESHOLDS[2], NOON)
     assert after_90 == Flush((50, 75, 90), NOON)
 
 
@@ -54,9 +73,9 @@ def test_what_lies_below_what_was_asked_is_not_asked_any_more() -> None:
 def test_each_is_asked_at_most_once_in_a_window(pressures: list[int]) -> None:
     flush, given_out = Flush(), list[int]()
     for pressure in pressures:
-        if found := due(flush, DEFAULT, pressure):
+        if found := due_threshold(flush, DEFAULT, pressure):
             given_out.append(found.percent)
-            flush = asked(flush, DEFAULT, found, NOON)
+            flush = after_asking(flush, DEFAULT, found, NOON)
     assert len(set(given_out)) == len(given_out)
     assert max(pressures, default=0) < 50 or max(given_out) == max(
         one.percent for one in THRESHOLDS if one.percent <= max(pressures)
@@ -82,7 +101,7 @@ def test_what_is_only_shown_is_left_out_where_it_is_not_to_be_shown() -> None:
     [
         (Threshold(50, "Write.", Delivery.SYSTEM), "Write.", False),
         (Threshold(50, "Write.", Delivery.USER), "Write.", True),
-        (Threshold(50, "Write."), f"{MARKER}\nWrite.", True),
+        (Threshold(50, "Write."), f"{FLUSH_MARKER}\nWrite.", True),
         (Threshold(50, "[SYSTEM: x]\nWrite."), "[SYSTEM: x]\nWrite.", True),
     ],
 )
@@ -136,11 +155,13 @@ def test_what_was_written_before_it_was_asked_for_does_not_count() -> None:
 
 def test_asking_again_asks_for_something_new() -> None:
     done = after(was_asked(), *wrote("memory/a.md")).flush
-    assert not asked(done, DEFAULT, THRESHOLDS[1], NOON + 9).actioned
+    assert not after_asking(done, DEFAULT, THRESHOLDS[1], NOON + 9).actioned
 
 
 def test_a_compaction_resets_what_was_asked_and_not_whether_it_was_done() -> None:
-    boundary = Compacted(session=KEY, record="b", at=NOON + 9, origin=Origin.HARNESS, sign=Sign.BOUNDARY)
+    boundary = Compacted(
+        session=KEY, record="b", at=NOON + 9, origin=Origin.HARNESS, sign=CompactionSign.BOUNDARY
+    )
     done = after(was_asked(), *wrote("memory/a.md")).flush
     assert done.actioned
     assert after(was_asked(), *wrote("memory/a.md"), boundary).flush == replace(done, asked=())
@@ -156,3 +177,55 @@ def test_an_answer_that_says_nothing_leaves_no_trace(text: str) -> None:
 @pytest.mark.parametrize("text", ["NO_REPLY is what I would say.", "The constant NO_REPLY", "", "no reply"])
 def test_an_answer_that_only_speaks_of_it_is_an_answer(text: str) -> None:
     assert not says_nothing(text)
+
+
+def names(rows: tuple[Advice, ...]) -> list[str]:
+    return [row.name for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("percent", "compactions", "prompt", "expected"),
+    [
+        (69, 1, "go on", []),
+        (70, 0, "go on", ["ledger"]),
+        (85, 0, "go on", ["ledger and clear"]),
+        (10, 2, "go on", ["ledger and fresh start"]),
+        (90, 3, "go on", ["ledger and clear", "ledger and fresh start"]),
+        (5, 0, "that's it for today", ["ledger for tomorrow"]),
+    ],
+)
+def test_who_keeps_a_ledger_is_told_when_to_save_it(
+    percent: int, compactions: int, prompt: str, expected: list[str]
+) -> None:
+    assert names(due_advice((), percent, compactions, LEDGER_ADVICE, prompt)) == expected
+
+
+def test_each_row_is_given_once_in_a_window_and_the_lesser_one_not_after_the_greater() -> None:
+    known = marks_after((), due_advice((), 86, 0, LEDGER_ADVICE), 0)
+    assert due_advice(known, 86, 0, LEDGER_ADVICE) == ()
+    assert names(due_advice(known, 71, 1, LEDGER_ADVICE)) == ["ledger"]
+
+
+def test_without_a_ledger_only_a_fresh_start_is_advised() -> None:
+    assert due_advice((), 95, 1) == ()
+    assert names(due_advice((), 95, 2)) == names(ADVICE)
+    assert all("ledger" not in row.text for row in ADVICE)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "ends"),
+    [
+        ("That's all for today, thanks", True),
+        ("let's call it a day", True),
+        ("we will continue tomorrow", True),
+        ("good night", True),
+        ("今天到此为止", True),
+        ("明天继续", True),
+        ("mend the day picker", False),
+        ("the report shows the end of the month", False),
+        ("go on", False),
+        ("good night " + "x" * 500, False),
+    ],
+)
+def test_a_user_who_stops_for_today_is_understood(prompt: str, ends: bool) -> None:  # noqa: FBT001
+    assert ends_the_day(prompt) is ends

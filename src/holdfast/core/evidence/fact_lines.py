@@ -1,4 +1,4 @@
-"""One line: how a fact is written in one line, the same in a digest and in a brief."""
+"""Fact lines: a file, a command or the state of git in one line, the same in digests and in briefs."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from holdfast.core.evidence.commands.exit_meaning import (
     STOPPED,
 )
 from holdfast.core.evidence.trail import CommandRun, FileTouch
-from holdfast.core.text.defang import from_repository
 from holdfast.core.text.strings import one_line, shortened
+from holdfast.core.text.untrusted import from_repository
 
 COMMAND_CHARS: Final = 100
 REASON_CHARS: Final = 100
 DIRTY_SHOWN: Final = 10
-_NO_FAILURE: Final = {
+_WITHOUT_FAILURE: Final = {
     REFUSED: "Refused by the user",
     STOPPED: "Stopped",
     FOUND_NOTHING: "Found nothing",
     NOTHING_MATCHED: "Nothing matched",
     NOTHING_TO_DO: "Nothing to do",
 }
-DONE: Final = {
+ACTION_VERBS: Final = {
     Action.READ: "Read",
     Action.EDIT: "Edited",
     Action.WRITE: "Wrote",
@@ -41,23 +41,23 @@ def file_line(touch: FileTouch) -> str:
     times = f" ({touch.times}×)" if touch.times > 1 else ""
     if touch.renamed_to:
         return f"Renamed {touch.path} to {touch.renamed_to}"
-    return f"{DONE[touch.action]} {touch.path}{times}"
+    return f"{ACTION_VERBS[touch.action]} {touch.path}{times}"
 
 
 def command_line(run: CommandRun) -> str:
     """A command in one line: its outcome first, and why it failed."""
     if run.ok is not False:
-        return f"{'Started' if run.ok is None else 'Passed'}: {ran(run)}"
-    if run.reason in _NO_FAILURE:
-        return f"{_NO_FAILURE[run.reason]}: {ran(run)}"
+        return f"{'Started' if run.ok is None else 'Passed'}: {command_text(run)}"
+    if run.reason in _WITHOUT_FAILURE:
+        return f"{_WITHOUT_FAILURE[run.reason]}: {command_text(run)}"
     status = f" (exit {run.exit_status})" if run.exit_status else ""
     reason = f": {shortened(run.reason, REASON_CHARS)}" if run.reason else ""
-    return f"Failed{status}: {ran(run)}{reason}"
+    return f"Failed{status}: {command_text(run)}{reason}"
 
 
-def ran(run: CommandRun) -> str:
+def command_text(run: CommandRun) -> str:
     """A command as typed, with its test counts."""
-    return f"`{shell.shown(one_line(run.command), COMMAND_CHARS)}`{counts(run)}"
+    return f"`{shell.display_form(one_line(run.command), COMMAND_CHARS)}`{counts(run)}"
 
 
 def counts(run: CommandRun) -> str:

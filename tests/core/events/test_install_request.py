@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.events.wrapped_command import unwrapped, wrapped
+from holdfast.core.events.install_request import unwrapped_command, wrapped_command
 
 PAYLOAD = '{"session_id": "s-1", "note": "it\'s $HOME and `ls`"}'
 OWN_COMMAND = "cat >/dev/null; printf ours"
@@ -18,21 +18,23 @@ commands = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="
 
 @given(commands, commands.filter(lambda own_command: "$theirs" not in own_command))
 def test_a_wrapped_command_can_be_had_back(user_command: str, own_command: str) -> None:
-    assert unwrapped(wrapped(user_command, own_command)) == user_command
+    assert unwrapped_command(wrapped_command(user_command, own_command)) == user_command
 
 
 @given(commands)
 def test_a_command_that_was_wrapped_twice_is_had_back_in_two_steps(user_command: str) -> None:
-    assert unwrapped(wrapped(wrapped(user_command, "a"), "b")) == wrapped(user_command, "a")
+    assert unwrapped_command(wrapped_command(wrapped_command(user_command, "a"), "b")) == wrapped_command(
+        user_command, "a"
+    )
 
 
 @pytest.mark.parametrize("command", ["", "my-line", "letter=$(cat)", "cat; printf %s x | y"])
 def test_what_stands_alone_is_around_nothing(command: str) -> None:
-    assert unwrapped(command) == ""
+    assert unwrapped_command(command) == ""
 
 
 def shown(user_command: str, own_command: str = OWN_COMMAND) -> tuple[int, str]:
-    line = wrapped(user_command, own_command)
+    line = wrapped_command(user_command, own_command)
     done = subprocess.run(["/bin/sh", "-c", line], input=PAYLOAD, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout
 

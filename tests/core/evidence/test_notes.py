@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from holdfast.core.evidence.notes import Notes, after_statement, rules_in_prompt
 from holdfast.core.evidence.prose import reader
-from holdfast.core.evidence.statements import Notes, after_statement, rules
 from holdfast.core.evidence.trail import NoteKind
 from tests.core.scenes import said
 
@@ -85,18 +85,22 @@ def test_what_is_worded_like_a_rule_in_a_pasted_page_is_none() -> None:
     prompt = (
         f"I only see the old page, mend that.\n\n{MANUAL}{ORDER}\n\n{MANUAL}It has only one column instead."
     )
-    assert rules(prompt) == (ORDER, "I only see the old page, mend that.", "It has only one column instead.")
+    assert rules_in_prompt(prompt) == (
+        ORDER,
+        "I only see the old page, mend that.",
+        "It has only one column instead.",
+    )
 
 
 def test_a_list_in_a_long_prompt_may_well_hold_rules() -> None:
     listed = "Files:\n- Writing: only below `out/`\n1. Reading: only below `data/`"
     prompt = f"Build the site.\n\n{MANUAL}{listed}\n\n{MANUAL}Thanks!"
-    assert rules(prompt) == ("Writing: only below `out/`", "Reading: only below `data/`")
+    assert rules_in_prompt(prompt) == ("Writing: only below `out/`", "Reading: only below `data/`")
 
 
 def test_of_a_prompt_that_was_typed_every_paragraph_counts() -> None:
     prompt = "Mend the page.\n\nIt has only one column.\n\nThanks!"
-    assert rules(prompt) == ("It has only one column.",)
+    assert rules_in_prompt(prompt) == ("It has only one column.",)
 
 
 def test_a_page_that_a_prompt_announces_binds_nobody() -> None:
@@ -105,14 +109,14 @@ def test_a_page_that_a_prompt_announces_binds_nobody() -> None:
         "With --web, open the page in a browser instead.\n\nThe folder must be writable.\n\n"
         "Please don't print the help twice."
     )
-    assert rules(prompt) == (
+    assert rules_in_prompt(prompt) == (
         "Change the default, but never touch the old flag.",
         "Please don't print the help twice.",
     )
 
 
 def test_a_list_of_rules_below_a_heading_that_is_no_paste_still_binds() -> None:
-    assert rules("Output:\n- must be JSON in one line\n- never has a null") == (
+    assert rules_in_prompt("Output:\n- must be JSON in one line\n- never has a null") == (
         "must be JSON in one line",
         "never has a null",
     )

@@ -19,7 +19,7 @@ from holdfast.core.text.strings import content_words, one_line, query_terms, sho
 Notes: TypeAlias = tuple[Note, ...]
 
 
-def noted(notes: Notes, new: Iterable[Note]) -> Notes:
+def with_notes(notes: Notes, new: Iterable[Note]) -> Notes:
     """The notes with new ones; a repeated one moves to the end, and each kind keeps its newest.
 
     Of the user's constraints, the first and the last are kept. The user's decisions outlive the agent's.
@@ -37,7 +37,7 @@ def noted(notes: Notes, new: Iterable[Note]) -> Notes:
     return notes
 
 
-def told_as(kind: NoteKind, trail: Trail) -> Notes:
+def notes_to_show(kind: NoteKind, trail: Trail) -> Notes:
     """The notes of one kind, oldest first; without questions and remarks that are only worded like a rule."""
     return tuple(
         note
@@ -58,27 +58,27 @@ def after_statement(notes: Notes, event: AssistantText, step: int) -> Notes:
         for note in notes
         if note.kind not in replaced_kinds and not _is_over(note, new) and not _is_finished(note, finished)
     )
-    return noted(remaining, new)
+    return with_notes(remaining, new)
 
 
 def after_user(notes: Notes, new: Iterable[Note]) -> Notes:
     """The notes after the user wrote something: earlier questions are no longer open."""
-    return noted(tuple(note for note in notes if note.kind is not NoteKind.QUESTION), new)
+    return with_notes(tuple(note for note in notes if note.kind is not NoteKind.QUESTION), new)
 
 
-def in_prompt(event: Prompt, constraints: tuple[str, ...], step: int) -> Iterator[Note]:
+def prompt_notes(event: Prompt, constraints: tuple[str, ...], step: int) -> Iterator[Note]:
     """The constraints of a prompt, and its further prerequisites."""
     yield from (Note(NoteKind.CONSTRAINT, text, event.at, event.record, step) for text in constraints)
     needs = (text for text in reader.needs(event.text) if text not in constraints)
     yield from (Note(NoteKind.NEED, text, event.at, event.record, step) for text in needs)
 
 
-def answer(notes: Notes, event: Prompt, asked: Utterance | None, step: int) -> Iterator[Note]:
+def answer_notes(notes: Notes, event: Prompt, asked: Utterance | None, step: int) -> Iterator[Note]:
     """The user's answer to the agent's last question, if the question or the choice is specific enough."""
     questions = [note.text for note in notes if note.kind is NoteKind.QUESTION and _is_in(note, asked)]
-    if asked is None or not questions or not reader.answers(event.text):
+    if asked is None or not questions or not reader.is_answer(event.text):
         return
-    chosen = reader.choice(event.text, asked.text)
+    chosen = reader.chosen_option(event.text, asked.text)
     specific = [text for text in questions if len(query_terms(text).split()) >= _TELLING_TERMS]
     if not chosen and not specific:
         return
@@ -93,7 +93,7 @@ def _is_in(note: Note, utterance: Utterance | None) -> bool:
     return utterance is not None and note.record == utterance.record
 
 
-def rules(prompt: str) -> tuple[str, ...]:
+def rules_in_prompt(prompt: str) -> tuple[str, ...]:
     """The user's rules: what reads as a constraint, and other sentences worded like one.
 
     Repeating a remark costs a line; forgetting a rule costs the user's trust. But a long prompt often
@@ -126,7 +126,7 @@ def _parted(prompt: str) -> tuple[str, str]:
     return (prompt[: announced.start()], prompt[announced.end() :]) if announced else (prompt, "")
 
 
-def reply(event: Replied, refused: OpenCall | None, step: int) -> Note:
+def reply_note(event: Replied, refused: OpenCall | None, step: int) -> Note:
     """The user's reply to a call as a note: an answer is a decision, the reason for a refusal is a rule."""
     reply_text = shortened(one_line(event.text), TEXT_KEPT)
     if event.question:
@@ -176,7 +176,7 @@ def _on_refusing(refused: OpenCall | None) -> str:
 
 
 def _classified(text: str) -> Iterator[tuple[NoteKind, str]]:
-    statements = reader.spoken(text)
+    statements = reader.read_statements(text)
     for kind, sentences in (
         (NoteKind.DECISION, statements.decisions),
         (NoteKind.NEXT, statements.next_steps),
