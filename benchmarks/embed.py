@@ -19,7 +19,7 @@ from itertools import islice
 from pathlib import Path
 
 from holdfast import embed
-from holdfast.core.agent_log.records import Record, made
+from holdfast.core.agent_log.records import Record, new_record
 from holdfast.core.agent_log.summary import Material, Written
 from holdfast.embed import Session, SessionStore
 from holdfast.stores.base import Store
@@ -105,11 +105,11 @@ def past(parent: str, count: int) -> Iterator[Record]:
         id = f"{NOON + number}_{number:08x}"
         if number % RECORDS_IN_A_WINDOW == RECORDS_IN_A_WINDOW - 1 or number == count - 1:
             told: dict[str, object] = {"summary": "so far", "firstKeptEntryId": id, "tokensBefore": 190_000}
-            record = made("compaction", id, parent, NOON + number, told)
+            record = new_record("compaction", id, parent, NOON + number, told)
         else:
             role = "user" if number % 2 else "assistant"
             message = {"role": role, "content": f"{role} says something of usual length: " + "word " * 40}
-            record = made("message", id, parent, NOON + number, {"message": message})
+            record = new_record("message", id, parent, NOON + number, {"message": message})
         parent = record.id
         yield record
 
@@ -129,7 +129,8 @@ def bare(home: Path, rounds: int) -> float:
     """What the store takes for one row of the same log, with nothing that follows from it."""
     with closing(open_store(home / "store.db", home / "backups", NOON)) as store:
         rows = [
-            made("custom", f"bare-{number}", "", NOON, {"data": "word " * 40}) for number in range(rounds)
+            new_record("custom", f"bare-{number}", "", NOON, {"data": "word " * 40})
+            for number in range(rounds)
         ]
         return statistics.median(timed(lambda row=row: keep(store, row)) for row in rows)  # type: ignore[misc]
 

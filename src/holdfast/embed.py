@@ -31,8 +31,7 @@ from weakref import WeakSet
 from holdfast import config, harnesses, models
 from holdfast.core.agent_log import records
 from holdfast.core.agent_log.context import Turn, turns_of, without_past
-from holdfast.core.agent_log.provider_answers import Call, calls_of, message_of
-from holdfast.core.agent_log.provider_messages import Json, anthropic, openai
+from holdfast.core.agent_log.providers import Call, Json, anthropic, calls_of, message_of, openai
 from holdfast.core.agent_log.records import Log, Record, path_to, record_id
 from holdfast.core.agent_log.summary import Failed, Material, Written
 from holdfast.core.events.world import Project

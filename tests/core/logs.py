@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from hypothesis import strategies as st
 
-from holdfast.core.agent_log.records import Record, iso, made, read_log
+from holdfast.core.agent_log.records import Record, iso, new_record, read_log
 
 NOON = 1_767_268_800_000
 """2026-01-01T12:00:00Z"""
@@ -18,7 +18,7 @@ Json: TypeAlias = dict[str, Any]
 
 def message(id: str, parent: str, role: str, content: object = "", **fields: object) -> Record:
     said = {"role": role, "content": content, **fields}
-    return made("message", id, parent, NOON, {"message": said})
+    return new_record("message", id, parent, NOON, {"message": said})
 
 
 def asked(id: str, parent: str, text: str) -> Record:
@@ -39,7 +39,7 @@ def returned(id: str, parent: str, call: str, text: str, **fields: object) -> Re
 
 def compacted(id: str, parent: str, summary: str, first_kept: str, **fields: object) -> Record:
     told = {"summary": summary, "firstKeptEntryId": first_kept, "tokensBefore": 9_000, **fields}
-    return made("compaction", id, parent, NOON, told)
+    return new_record("compaction", id, parent, NOON, told)
 
 
 def chain(*records: tuple[str, str]) -> tuple[Record, ...]:

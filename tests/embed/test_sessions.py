@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import embed
-from holdfast.core.agent_log.records import made
+from holdfast.core.agent_log.records import new_record
 from holdfast.embed import Call, Session, SessionStore
 from holdfast.errors import (
     AnswerUnreadable,
@@ -128,7 +128,7 @@ def test_sessions_are_listed_with_the_latest_first(store: SessionStore) -> None:
 
 
 def test_records_may_be_put_there_as_they_are(store: SessionStore) -> None:
-    odd = made("odd", "1", "", NOON, {"keep": {"ü": [1, None]}})
+    odd = new_record("odd", "1", "", NOON, {"keep": {"ü": [1, None]}})
     store.append("k", odd, odd)
     store.append("k", odd)
     assert store.load("k").records == (odd,)

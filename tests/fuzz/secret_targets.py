@@ -11,8 +11,7 @@ from itertools import pairwise
 from string import ascii_letters, ascii_uppercase, digits
 from typing import Final
 
-from holdfast.core.redaction.redact import redact, redact_parts
-from holdfast.core.redaction.stream import redact_stream
+from holdfast.core.redaction.redact import redact, redact_parts, redact_stream
 from holdfast.engine.redaction.redactor import redact_as_seen
 from tests.fuzz.recipe import Recipe
 from tests.fuzz.target import Target

@@ -8,12 +8,11 @@ from pathlib import Path
 
 from holdfast.core.agent_log.records import path_to, read_log
 from holdfast.core.agent_log.summary import object_in
-from holdfast.core.documents import agents_yml, continuity, continuity_merge, handoff, ledger, ledger_merge
+from holdfast.core.documents import agents_yml, continuity, handoff, ledger, ledger_update
 from holdfast.core.events.install_request import WantedBlock
 from holdfast.core.evidence.patches import changes_in_patch
-from holdfast.core.memory.sections import sections
-from holdfast.core.redaction.redact import redact, redact_parts
-from holdfast.core.redaction.stream import redact_stream
+from holdfast.core.memory.passages import markdown_sections
+from holdfast.core.redaction.redact import redact, redact_parts, redact_stream
 from holdfast.engine.redaction.redactor import redact_as_seen
 from holdfast.errors import SettingsUnreadable
 from holdfast.files import json_text, markdown_text, toml_text
@@ -63,7 +62,7 @@ def targets() -> Iterator[Target]:
     yield Target("ledger", MARKDOWN, _ledger)
     yield Target("handoff", MARKDOWN, _handoff)
     yield Target("agents-yml", MARKDOWN, lambda content: _ignore(agents_yml.asked(text_of(content))))
-    yield Target("sections", MARKDOWN, lambda content: _ignore(sections(text_of(content))))
+    yield Target("sections", MARKDOWN, lambda content: _ignore(markdown_sections(text_of(content))))
     yield Target("patches", PATCHES, lambda content: _ignore(changes_in_patch(text_of(content))))
     yield Target("logs", LOG, _log)
     yield Target("model-answers", JSON, lambda content: _ignore(object_in(text_of(content))))
@@ -105,26 +104,26 @@ def _markdown(content: bytes) -> None:
 def _continuity(content: bytes) -> None:
     text = text_of(content)
     document = continuity.parse(text)
-    if isinstance(document, continuity.Document):
+    if isinstance(document, continuity.ContinuityDocument):
         assert continuity.render(document) == text
         said = continuity.summary_of(document)
-        continuity_merge.merged(document, said, continuity_merge.Written())
+        continuity.merge_summary(document, said, continuity.WrittenItems())
 
 
 def _ledger(content: bytes) -> None:
     text = text_of(content)
     document = ledger.parse(text)
     assert ledger.render(document) == text
-    ledger.is_ledger(text), ledger.conflict(text), ledger.updated(document)
+    ledger.is_ledger(text), ledger.conflict(text), ledger.last_updated(document)
     said = ledger.read(document)
-    ledger_merge.merged(document, ledger_merge.LedgerInput(found=said), "2026-11-15 10:00")
+    ledger_update.merge_ledger(document, ledger_update.LedgerInput(found=said), "2026-11-15 10:00")
 
 
 def _handoff(content: bytes) -> None:
     text = text_of(content)
-    _ignore((handoff.checks_in(text), handoff.pasted(text, "n", "/p/n.md", "Some harness")))
+    _ignore((handoff.checks_in(text), handoff.pickup_prompt(text, "n", "/p/n.md", "Some harness")))
     if handoff.head_of(text):
-        taken = handoff.consumed(text, "2026-11-15 10:00", "me")
+        taken = handoff.mark_consumed(text, "2026-11-15 10:00", "me")
         head = handoff.head_of(taken)
         assert head is not None
         assert head.status.startswith("consumed")

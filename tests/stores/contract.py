@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from holdfast.core.brief.compose import Item, Reason, Receipt
 from holdfast.core.events.event import Origin, Prompt
 from holdfast.core.events.world import Project
-from holdfast.core.memory.memory import Memory, MemoryKind, Scope
+from holdfast.core.memory.memory import Memory, MemoryKind, MemoryScope
 from holdfast.core.session.checkpoint import Checkpoint
 from holdfast.core.session.rolling import Outline
 from holdfast.core.session.session import Phase, Session, Trigger
@@ -70,7 +70,7 @@ MEMORY = Memory(
     id="m1",
     text="The port is 8080.",
     kind=MemoryKind.FACT,
-    scope=Scope.PROJECT,
+    scope=MemoryScope.PROJECT,
     project_id="shop",
     worktree_id="",
     created_at=NOON,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from holdfast.core.agent_log.records import Log, Record, header, made
+from holdfast.core.agent_log.records import Log, Record, header, new_record
 from holdfast.core.events.event import Origin, Prompt
 from holdfast.core.session.session import Phase
 from holdfast.errors import StoreError
@@ -18,7 +18,7 @@ LOG = (
     header("s1", NOON, "/home/you/shop"),
     asked("z", "", "first"),
     answered("a", "z", "second", "c1"),
-    made("surprise", "m", "a", NOON - 5, {"x": {"ü": [1, None]}}),
+    new_record("surprise", "m", "a", NOON - 5, {"x": {"ü": [1, None]}}),
 )
 
 
@@ -64,7 +64,9 @@ def test_a_session_with_new_records_waits_to_be_indexed(store: Store) -> None:
 
 
 def test_neither_time_nor_id_says_where_a_record_stands(store: Store) -> None:
-    records = [made("custom", id, "", at, {}) for id, at in [("9", NOON), ("1", NOON - 9), ("5", NOON + 9)]]
+    records = [
+        new_record("custom", id, "", at, {}) for id, at in [("9", NOON), ("1", NOON - 9), ("5", NOON + 9)]
+    ]
     keep(store, *records)
     assert store.log("s1", "", ALL) == records
 
@@ -128,11 +130,11 @@ def test_a_log_goes_if_someone_says_so_and_never_by_itself(store: Store) -> None
 def test_leaving_no_trace_of_others_keeps_the_order(store: Store) -> None:
     both = [("one", "s1"), ("two", "gone")] * 5
     for number, (_, key) in enumerate(both):
-        keep(store, made("custom", str(9 - number), "", NOON, {}), key=key)
+        keep(store, new_record("custom", str(9 - number), "", NOON, {}), key=key)
     with store.writing():
         store.forget(["gone"], NOON)
     store.scrub()
-    keep(store, made("custom", "last", "", NOON, {}))
+    keep(store, new_record("custom", "last", "", NOON, {}))
     assert [record.id for record in store.log("s1", "", ALL)] == ["9", "7", "5", "3", "1", "last"]
     assert [record.id for record in store.log("s1", "5", ALL)] == ["9", "7"]
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from holdfast.core.memory.memory import Label, Memory, MemoryKind, Scope, superseded
+from holdfast.core.memory.memory import Label, Memory, MemoryKind, MemoryScope, mark_superseded
 from holdfast.stores.base import EVERYWHERE, Dropped, Redaction, Rewritten, Store, Within
 from holdfast.stores.codec import clean
 from tests.depth import examples
@@ -17,7 +17,7 @@ from tests.stores.contract import ALL, MEMORY, NOON, SHOP, document, ended, memo
 WHOLE = memory(
     "whole",
     kind=MemoryKind.RULE,
-    scope=Scope.WORKTREE,
+    scope=MemoryScope.WORKTREE,
     worktree_id="shop-main",
     tags=("net", "ops"),
     importance=0.9,
@@ -102,9 +102,9 @@ def test_memories_come_newest_first_and_from_where_they_hold(store: Store) -> No
         store,
         memory("old", created_at=NOON - 1),
         memory("shop"),
-        memory("here", worktree_id="here", scope=Scope.WORKTREE),
-        memory("there", worktree_id="there", scope=Scope.WORKTREE),
-        memory("user", project_id="", scope=Scope.USER),
+        memory("here", worktree_id="here", scope=MemoryScope.WORKTREE),
+        memory("there", worktree_id="there", scope=MemoryScope.WORKTREE),
+        memory("user", project_id="", scope=MemoryScope.USER),
         memory("elsewhere", project_id="other"),
         memory("past", superseded_by="shop"),
     )
@@ -124,7 +124,7 @@ def test_memories_come_newest_first_and_from_where_they_hold(store: Store) -> No
         (memory("new", text="the port is 8080"), True),
         (memory("new", text="The port is 8081."), False),
         (memory("new", project_id="other"), False),
-        (memory("new", worktree_id="here", scope=Scope.WORKTREE), False),
+        (memory("new", worktree_id="here", scope=MemoryScope.WORKTREE), False),
         (MEMORY, False),
     ],
 )
@@ -154,7 +154,7 @@ def test_the_last_memory_is_the_newest_of_the_same_scope(store: Store) -> None:
         memory("old", created_at=NOON - 1),
         memory("one"),
         memory("two"),
-        memory("user", project_id="", scope=Scope.USER, created_at=NOON + 1),
+        memory("user", project_id="", scope=MemoryScope.USER, created_at=NOON + 1),
     )
     assert store.last_memory(memory("new")) == memory("two")
     assert store.last_memory(memory("two")) == memory("one")
@@ -172,13 +172,13 @@ def test_that_a_memory_was_recalled_is_counted(store: Store) -> None:
 
 def test_a_memory_goes_with_its_document_and_what_it_superseded_holds_again(store: Store) -> None:
     transient = memory("m1", labels=(Label.TRANSIENT,))
-    kept(store, superseded(transient, "m2"), superseded(memory("m3"), "m4"), memory("m2"))
+    kept(store, mark_superseded(transient, "m2"), mark_superseded(memory("m3"), "m4"), memory("m2"))
     with store.writing():
         store.drop_memory("m2")
         store.drop_memory("nowhere")
     assert store.memory("m2") is None
     assert store.memory("m1") == transient
-    assert store.memory("m3") == superseded(memory("m3"), "m4")
+    assert store.memory("m3") == mark_superseded(memory("m3"), "m4")
     assert found(store, "port") == ["m1", "m3"]
 
 
@@ -186,7 +186,7 @@ def test_a_memory_goes_with_its_document_and_what_it_superseded_holds_again(stor
 
 
 def test_what_was_said_in_a_session_is_forgotten_with_it(store: Store) -> None:
-    user = memory("user", session="s1", project_id="", scope=Scope.USER)
+    user = memory("user", session="s1", project_id="", scope=MemoryScope.USER)
     kept(store, memory("m1", session="s1"), memory("m2", session="s2"), memory("m3"), user)
     assert store.keys() == ["s1", "s2"]
     with store.writing():
@@ -203,7 +203,7 @@ def test_a_session_of_which_only_a_memory_is_left_is_known_by_it(store: Store) -
 
 
 def test_the_memories_of_a_project_are_forgotten_and_those_of_the_user_stay(store: Store) -> None:
-    here = memory("here", worktree_id="here", scope=Scope.WORKTREE)
+    here = memory("here", worktree_id="here", scope=MemoryScope.WORKTREE)
     kept(store, MEMORY, here, memory("user", project_id=""), memory("other", project_id="other"))
     with store.writing():
         store.add_document(document("d1", "the port"))

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.core.agent_log.records import Record
-from holdfast.core.memory.memory import Scope
+from holdfast.core.memory.memory import MemoryScope
 from holdfast.core.session.score import SessionScore, Start
 from holdfast.core.session.session import Phase
 from holdfast.stores.base import (
@@ -117,7 +117,7 @@ def test_a_page_is_of_what_was_asked_for_alone(store: Store) -> None:
         store.add_checkpoint(checkpoint("d", session="t", project_id="other"))
         store.add_receipt(receipt("e", session="t"))
         store.put_memory(memory("n", project_id="other"))
-        store.put_memory(memory("u", project_id="", scope=Scope.USER, superseded_by="n"))
+        store.put_memory(memory("u", project_id="", scope=MemoryScope.USER, superseded_by="n"))
         store.add_event(prompt("x", session="t"))
     assert [each.id for each in store.page_of_project("other", START, 9)] == ["d"]
     assert [each.id for each in store.page_of_session("t", START, 9)] == ["d"]

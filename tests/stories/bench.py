@@ -12,8 +12,8 @@ from pathlib import Path
 
 from holdfast import harnesses
 from holdfast.config import Config
-from holdfast.core.documents.continuity import LayerName, Part, Summary
-from holdfast.core.documents.continuity_audit import AuditTrigger, Scope
+from holdfast.core.documents.continuity import ContinuityPart, LayerName, LayerSummary
+from holdfast.core.documents.continuity_audit import AuditScope, AuditTrigger
 from holdfast.core.events.world import Project
 from holdfast.core.session.session import Phase, begin
 from holdfast.engine.documents import continuity
@@ -77,13 +77,15 @@ class Bench:
         path.write_bytes(telling.written(told).replace(PROJECT.encode(), str(self.worktree).encode()))
         return path
 
-    def save(self, harness: str, *steps: Step, scope: Scope = Scope.BOTH, name: str = "s1") -> Outcome:
+    def save(
+        self, harness: str, *steps: Step, scope: AuditScope = AuditScope.BOTH, name: str = "s1"
+    ) -> Outcome:
         """A session works, and what it did is saved."""
         self.now += 1_000
         source = Source(Choice.EXPLICIT, harness, self.transcript(harness, *steps, name=name), name)
         return continuity.save(self.engine, self.room, Task(scope, source, AuditTrigger.SAVE), MEANS)
 
-    def refresh(self, source: Source, scope: Scope = Scope.BOTH) -> Outcome:
+    def refresh(self, source: Source, scope: AuditScope = AuditScope.BOTH) -> Outcome:
         self.now += 1_000
         return continuity.refresh(self.engine, self.room, Task(scope, source, AuditTrigger.REFRESH), MEANS)
 
@@ -97,12 +99,12 @@ class Bench:
             if fork_of:
                 self.store.add_lineage(Lineage(key, fork_of, "fork", self.now))
 
-    def said(self, layer: LayerName) -> Summary:
+    def said(self, layer: LayerName) -> LayerSummary:
         """What a layer says now."""
         found = continuity.layered(continuity.layers(self.room))
-        return next((one.summary for one in found if one.name is layer), Summary())
+        return next((one.summary for one in found if one.name is layer), LayerSummary())
 
-    def items(self, part: Part) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def items(self, part: ContinuityPart) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """What the shared and the local layer say in a section."""
         return self.said(LayerName.SHARED).of(part), self.said(LayerName.LOCAL).of(part)
 

@@ -15,7 +15,7 @@ import pytest
 
 from holdfast.config import Config
 from holdfast.core.documents.continuity import LayerName
-from holdfast.core.documents.continuity_audit import Scope
+from holdfast.core.documents.continuity_audit import AuditScope
 from holdfast.engine.documents import continuity
 from holdfast.errors import HoldfastError
 from holdfast.settings import Continuity
@@ -136,7 +136,7 @@ def file_where_a_folder_belongs(path: Path) -> None:
 def test_what_is_no_file_of_the_worktree_is_refused(
     bench: Bench, put: Callable[[Path], None], *, replaces: bool
 ) -> None:
-    outcome = bench.save("codex", *WORK, scope=Scope.SHARED)
+    outcome = bench.save("codex", *WORK, scope=AuditScope.SHARED)
     put(bench.file(LayerName.LOCAL))
     before = dict(_tree(bench.root))
     shared = bench.file(LayerName.SHARED).read_bytes()

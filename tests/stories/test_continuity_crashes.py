@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.documents.continuity import LayerName, Part
-from holdfast.core.documents.continuity_merge import Written
+from holdfast.core.documents.continuity import ContinuityPart, LayerName, WrittenItems
 from holdfast.files import continuity as files
 from holdfast.files.together import locked
 from tests.stories.bench import Bench, bench_at
@@ -68,8 +67,8 @@ def killed(bench: Bench, fatal: int) -> subprocess.CompletedProcess[bytes]:
 def states(bench: Bench) -> dict[LayerName, bool]:
     """Whether each layer tells of the second session."""
     return {
-        LayerName.SHARED: bool(bench.items(Part.CONFIRMED)[0]),
-        LayerName.LOCAL: bench.items(Part.NEXT)[1] == ("Next step: describe it.",),
+        LayerName.SHARED: bool(bench.items(ContinuityPart.CONFIRMED)[0]),
+        LayerName.LOCAL: bench.items(ContinuityPart.NEXT)[1] == ("Next step: describe it.",),
     }
 
 
@@ -86,11 +85,11 @@ def test_after_a_kill_between_any_two_writes_both_layers_are_old_or_both_new(
     for layer in LayerName:
         read = files.read(bench.room.places, layer)
         assert read is not None
-        assert read.written != Written(), "what is ours is known"
+        assert read.written != WrittenItems(), "what is ours is known"
     bench.now += 120_000
     bench.save("claude-code", *SECOND, name="s2")
     assert set(states(bench).values()) == {True}
-    assert bench.items(Part.FAILED) == ((), ())
+    assert bench.items(ContinuityPart.FAILED) == ((), ())
 
 
 def test_every_write_of_a_save_was_among_them(bench: Bench) -> None:
@@ -113,7 +112,7 @@ def test_two_processes_that_save_at_once_lose_nothing_of_each_other(bench: Bench
     for process in both:
         process.join()
     assert [process.exitcode for process in both] == [0, 0]
-    told = {item.split("`")[1] for item in bench.items(Part.CONFIRMED)[0]}
+    told = {item.split("`")[1] for item in bench.items(ContinuityPart.CONFIRMED)[0]}
     assert told == {f"make check-{name}-{number}" for name in ("x", "y") for number in range(5)}
     assert len(bench.room.entries()) == 11
     assert bench.room.markers() == []

@@ -14,10 +14,10 @@ from typing import Final
 
 import pytest
 
-from holdfast.core.documents.continuity import Document, LayerName, parse, render
+from holdfast.core.documents.continuity import ContinuityDocument, LayerName, parse, render
 from holdfast.core.documents.continuity_audit import entry_of
 from holdfast.core.documents.continuity_startup import startup
-from holdfast.core.documents.promotion import Destination, Step
+from holdfast.core.documents.promotion import Destination, ReviewStep
 from holdfast.engine.briefing.startup import loaded
 from holdfast.engine.documents import continuity_source, dream
 from holdfast.settings import Config, Continuity
@@ -62,7 +62,7 @@ def test_a_layer(bench: Bench, harness: str, layer: LayerName) -> None:
     text = bench.file(layer).read_text(encoding="utf-8")
     same(f"{harness}-{layer}.md", bench.plain(text))
     found = parse(text)
-    assert isinstance(found, Document)
+    assert isinstance(found, ContinuityDocument)
     assert render(found) == text
 
 
@@ -114,7 +114,7 @@ def test_the_sidecar_its_log_and_a_proposal(bench: Bench) -> None:
     bench.save("claude-code", *STORY)
     snapshot = dream.build(bench.engine, bench.room)
     rule = next(one for one in snapshot.candidates if one.lane is Destination.INSTRUCTION)
-    for step in (Step.APPROVE, Step.PROMOTE):
+    for step in (ReviewStep.APPROVE, ReviewStep.PROMOTE):
         dream.take(bench.engine, bench.room, rule.id, step)
     folder = bench.room.places.folder.parent
     sidecar = (folder / "dream/snapshot.json").read_text(encoding="utf-8")

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.documents.continuity import LayerName, Part
-from holdfast.core.documents.continuity_audit import AuditTrigger, Scope, WriteMode, prior
+from holdfast.core.documents.continuity import ContinuityPart, LayerName
+from holdfast.core.documents.continuity_audit import AuditScope, AuditTrigger, WriteMode, earlier_entries
 from holdfast.engine.documents import continuity, continuity_source
 from holdfast.engine.documents.continuity_source import Choice, Source
 from holdfast.errors import HoldfastError, TranscriptUnreadable
@@ -38,11 +38,11 @@ def test_what_was_found_out_is_shared_and_what_comes_next_stays_here(bench: Benc
         Plans((("Describe the week in docs/dates.md", "pending"),)),
         Says("I decided to use ISO weeks, because calendars agree on those. Next step: parse `2026-W09`."),
     )
-    assert bench.items(Part.CONFIRMED) == (("`make test` passed (4 passed)",), ())
-    assert [item.split(":")[0] for item in bench.items(Part.FAILED)[0]] == ["`make lint` failed"]
-    shared, local = bench.items(Part.NEXT)
+    assert bench.items(ContinuityPart.CONFIRMED) == (("`make test` passed (4 passed)",), ())
+    assert [item.split(":")[0] for item in bench.items(ContinuityPart.FAILED)[0]] == ["`make lint` failed"]
+    shared, local = bench.items(ContinuityPart.NEXT)
     assert (shared, sorted("W09" in item or "docs/dates.md" in item for item in local)) == ((), [True, True])
-    shared, local = bench.items(Part.NOTES)
+    shared, local = bench.items(ContinuityPart.NOTES)
     assert any("ISO weeks" in item for item in shared)
     assert "Never touch vendor/." in shared
     assert local == ("`src/dates.py` edited",)
@@ -50,13 +50,13 @@ def test_what_was_found_out_is_shared_and_what_comes_next_stays_here(bench: Benc
 
 def test_what_is_said_to_hold_only_here_stays_here(bench: Bench, harness: str) -> None:
     bench.save(harness, Asks("Speed up the parser. Never use the network in this worktree."), PASSED)
-    shared, local = bench.items(Part.NOTES)
+    shared, local = bench.items(ContinuityPart.NOTES)
     assert ("Never use the network in this worktree." in local, "network" in str(shared)) == (True, False)
 
 
 def test_files_are_named_from_the_top_of_the_repository(bench: Bench, harness: str) -> None:
     bench.save(harness, GOAL, Edits("src/a.py", "a", "b"), Edits("docs/b.md", "a", "b"))
-    assert bench.items(Part.NOTES)[1] == ("`src/a.py` edited", "`docs/b.md` edited")
+    assert bench.items(ContinuityPart.NOTES)[1] == ("`src/a.py` edited", "`docs/b.md` edited")
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_a_prompt_that_names_nothing_is_neither_goal_nor_next_step(
     bench.save(harness, GOAL, PASSED)
     bench.save(harness, Asks(prompt), PASSED, name="s2")
     assert bench.said(LayerName.LOCAL).goal.startswith("Make the parser of dates")
-    assert bench.items(Part.NEXT) == ((), ())
+    assert bench.items(ContinuityPart.NEXT) == ((), ())
 
 
 def test_a_question_that_names_something_is_a_goal(bench: Bench, harness: str) -> None:
@@ -80,22 +80,22 @@ def test_a_question_that_names_something_is_a_goal(bench: Bench, harness: str) -
 
 def test_a_failure_that_passed_later_does_not_linger(bench: Bench, harness: str) -> None:
     bench.save(harness, GOAL, FAILED)
-    assert bench.items(Part.FAILED)[0] == ("`make test` failed: ValueError: no week",)
+    assert bench.items(ContinuityPart.FAILED)[0] == ("`make test` failed: ValueError: no week",)
     bench.save(harness, Asks("Now mend the week in the parser"), PASSED, name="s2")
-    assert bench.items(Part.FAILED) == ((), ())
-    assert bench.items(Part.CONFIRMED)[0] == ("`make test` passed (4 passed)",)
+    assert bench.items(ContinuityPart.FAILED) == ((), ())
+    assert bench.items(ContinuityPart.CONFIRMED)[0] == ("`make test` passed (4 passed)",)
 
 
 def test_a_stale_next_step_does_not_linger(bench: Bench, harness: str) -> None:
     bench.save(harness, GOAL, Says("Next step: parse the week."))
     bench.save(harness, Asks("Write the docs of the week"), Says("Next step: draw a table."), name="s2")
-    assert bench.items(Part.NEXT)[1] == ("Next step: draw a table.",)
+    assert bench.items(ContinuityPart.NEXT)[1] == ("Next step: draw a table.",)
 
 
 def test_the_last_commands_are_told_not_the_first(bench: Bench, harness: str) -> None:
     checks = [Runs(f"make check-{number}", "1 passed in 0.1s") for number in range(9)]
     bench.save(harness, GOAL, *checks)
-    assert [item.split("`")[1] for item in bench.items(Part.CONFIRMED)[0]] == [
+    assert [item.split("`")[1] for item in bench.items(ContinuityPart.CONFIRMED)[0]] == [
         f"make check-{number}" for number in range(3, 9)
     ]
 
@@ -106,9 +106,9 @@ def test_a_save_keeps_what_a_person_wrote_and_a_refresh_does_not(bench: Bench, h
     mine = "## Not yet tried\n- ask Ada about weeks\n"
     local.write_text(local.read_text().replace("## Not yet tried\n", mine), encoding="utf-8")
     bench.save(harness, GOAL, FAILED, PASSED)
-    assert bench.items(Part.UNTRIED)[1] == ("ask Ada about weeks",)
+    assert bench.items(ContinuityPart.UNTRIED)[1] == ("ask Ada about weeks",)
     bench.refresh(first.source)
-    assert bench.items(Part.UNTRIED)[1] == ()
+    assert bench.items(ContinuityPart.UNTRIED)[1] == ()
     history = bench.room.places.versions(LayerName.LOCAL)
     assert "ask Ada about weeks" in history[0].read_text()
 
@@ -118,7 +118,7 @@ def test_one_layer_can_be_replaced_alone(bench: Bench, harness: str) -> None:
     for layer in LayerName:
         path = bench.file(layer)
         path.write_text(path.read_text() + "\n## Mine\nA thought.\n", encoding="utf-8")
-    bench.refresh(first.source, Scope.LOCAL)
+    bench.refresh(first.source, AuditScope.LOCAL)
     kept = {layer: "A thought." in bench.file(layer).read_text() for layer in LayerName}
     assert kept == {LayerName.SHARED: True, LayerName.LOCAL: False}
 
@@ -127,22 +127,24 @@ def test_a_refresh_takes_the_noted_source_of_exactly_these_layers(bench: Bench, 
     latest = bench.transcript(harness, GOAL, PASSED, name="latest")
     bench.knows(harness, "latest", latest)
     bench.save(harness, GOAL, FAILED, name="both")
-    bench.save(harness, GOAL, FAILED, scope=Scope.LOCAL, name="local")
+    bench.save(harness, GOAL, FAILED, scope=AuditScope.LOCAL, name="local")
 
-    def chosen(scope: Scope) -> tuple[Choice, str]:
+    def chosen(scope: AuditScope) -> tuple[Choice, str]:
         room = bench.room
         found = continuity_source.trusted(
             bench.engine, bench.project, scope, room.markers(), room.entries(), {}
         )
         return found.choice, found.session
 
-    assert chosen(Scope.BOTH) == (Choice.AUDIT, "both")
-    assert chosen(Scope.LOCAL) == (Choice.AUDIT, "local")
-    assert chosen(Scope.SHARED) == (Choice.PRIMARY, "latest"), "one of both layers does not stand for one"
+    assert chosen(AuditScope.BOTH) == (Choice.AUDIT, "both")
+    assert chosen(AuditScope.LOCAL) == (Choice.AUDIT, "local")
+    assert chosen(AuditScope.SHARED) == (Choice.PRIMARY, "latest"), (
+        "one of both layers does not stand for one"
+    )
     entry = replace(bench.room.entries()[0], session="marked")
     continuity_source.mark(bench.room.recovery, entry, "the disk was full")
-    assert chosen(Scope.BOTH) == (Choice.MARKER, "marked")
-    assert chosen(Scope.LOCAL) == (Choice.AUDIT, "local")
+    assert chosen(AuditScope.BOTH) == (Choice.MARKER, "marked")
+    assert chosen(AuditScope.LOCAL) == (Choice.AUDIT, "local")
 
 
 def test_a_noted_source_that_is_gone_is_an_error_and_nothing_is_written(bench: Bench, harness: str) -> None:
@@ -152,7 +154,7 @@ def test_a_noted_source_that_is_gone_is_an_error_and_nothing_is_written(bench: B
     before = bench.file(LayerName.LOCAL).read_bytes()
     room = bench.room
     source = continuity_source.trusted(
-        bench.engine, bench.project, Scope.BOTH, room.markers(), room.entries(), {}
+        bench.engine, bench.project, AuditScope.BOTH, room.markers(), room.entries(), {}
     )
     with pytest.raises(TranscriptUnreadable, match="the latest-audit-entry names it"):
         bench.refresh(source)
@@ -173,13 +175,13 @@ def test_a_mark_is_of_one_source_and_layers_whoever_wrote_it(bench: Bench, harne
     outcome = bench.save(harness, GOAL, FAILED)
     recovery = bench.room.recovery
     same = replace(outcome.entry, trigger=AuditTrigger.REFRESH, write_mode=WriteMode.REPLACE)
-    others = [replace(same, scope=Scope.LOCAL), replace(same, session="s9")]
+    others = [replace(same, scope=AuditScope.LOCAL), replace(same, session="s9")]
     for entry in (same, *others):
         continuity_source.mark(recovery, entry, "the disk was full")
     bench.save(harness, GOAL, FAILED)
     assert {(one.entry.scope, one.entry.session) for one in bench.room.markers()} == {
-        (Scope.LOCAL, "s1"),
-        (Scope.BOTH, "s9"),
+        (AuditScope.LOCAL, "s1"),
+        (AuditScope.BOTH, "s9"),
     }
 
 
@@ -206,7 +208,7 @@ def test_a_save_and_a_refresh_of_one_source_are_two_events(bench: Bench, harness
     bench.save(harness, GOAL, FAILED)
     bench.refresh(source)
     bench.save(harness, GOAL, FAILED)
-    told = [(one.entry.trigger, one.times) for one in prior(bench.room.entries(), 5)]
+    told = [(one.entry.trigger, one.times) for one in earlier_entries(bench.room.entries(), 5)]
     assert told == [(AuditTrigger.REFRESH, 1), (AuditTrigger.SAVE, 2)]
 
 
@@ -216,10 +218,10 @@ def test_worktrees_share_one_layer_and_have_one_of_their_own(bench: Bench, harne
     subprocess.run([*git, "worktree", "add", "-q", str(bench.root / "second")], check=True)
     bench.save(harness, GOAL, FAILED, Says("Next step: parse the week."))
     second = replace(bench, worktree=bench.root / "second")
-    assert second.items(Part.FAILED)[0] == ("`make test` failed: ValueError: no week",)
-    assert second.items(Part.NEXT) == ((), ())
+    assert second.items(ContinuityPart.FAILED)[0] == ("`make test` failed: ValueError: no week",)
+    assert second.items(ContinuityPart.NEXT) == ((), ())
     second.save(harness, Asks("Draw the calendar of weeks"), Says("Next step: pick a font."))
-    assert bench.items(Part.NEXT)[1] == ("Next step: parse the week.",)
+    assert bench.items(ContinuityPart.NEXT)[1] == ("Next step: parse the week.",)
     for worktree in (bench.worktree, second.worktree):
         seen = subprocess.run(
             ["git", "-C", str(worktree), "status", "--short"], capture_output=True, text=True, check=True

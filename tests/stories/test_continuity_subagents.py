@@ -8,9 +8,9 @@ from typing import Any, Final
 
 import pytest
 
-from holdfast.core.documents.continuity import LayerName, Part
-from holdfast.core.documents.continuity_audit import Scope
-from holdfast.core.documents.promotion import ReviewState, Step
+from holdfast.core.documents.continuity import ContinuityPart, LayerName
+from holdfast.core.documents.continuity_audit import AuditScope
+from holdfast.core.documents.promotion import ReviewState, ReviewStep
 from holdfast.engine.documents import continuity_source, dream
 from holdfast.engine.documents.continuity_source import Choice
 from holdfast.engine.recording.preview import recounted
@@ -79,9 +79,9 @@ def test_it_is_saved_and_refreshed_from(bench: Bench, shape: str, harness_option
     outcome = bench.refresh(source)
     assert outcome.entry.counts.total > 0
     assert bench.said(LayerName.SHARED).goal.startswith("Look into why the parser")
-    assert bench.items(Part.FAILED)[0] == ("`make test` failed: ValueError: no week",)
-    assert "`src/dates.py` edited" in bench.items(Part.NOTES)[1]
-    assert any("2026-W09" in item for item in bench.items(Part.NEXT)[1])
+    assert bench.items(ContinuityPart.FAILED)[0] == ("`make test` failed: ValueError: no week",)
+    assert "`src/dates.py` edited" in bench.items(ContinuityPart.NOTES)[1]
+    assert any("2026-W09" in item for item in bench.items(ContinuityPart.NEXT)[1])
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -91,8 +91,8 @@ def test_its_candidates_are_blocked_until_they_are_adopted(bench: Bench, shape: 
     assert {one.standing for one in snapshot.candidates} == {ReviewState.BLOCKED}
     decision = next(one for one in snapshot.candidates if "ISO weeks" in one.text)
     with pytest.raises(HoldfastError, match="is blocked"):
-        dream.take(bench.engine, bench.room, decision.id, Step.APPROVE)
-    assert dream.take(bench.engine, bench.room, decision.id, Step.ADOPT).standing is ReviewState.PENDING
+        dream.take(bench.engine, bench.room, decision.id, ReviewStep.APPROVE)
+    assert dream.take(bench.engine, bench.room, decision.id, ReviewStep.ADOPT).standing is ReviewState.PENDING
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -112,7 +112,7 @@ def test_sidechains_within_a_sessions_own_transcript_stay_the_subagents(bench: B
     main = bench.transcript("claude-code", STEPS[0])
     main.write_bytes(main.read_bytes() + side.read_bytes())
     bench.refresh(continuity_source.named(main, "claude-code"))
-    assert bench.items(Part.FAILED) == ((), ())
+    assert bench.items(ContinuityPart.FAILED) == ((), ())
     assert bench.said(LayerName.LOCAL).goal.startswith("Look into why the parser")
 
 
@@ -120,8 +120,8 @@ EMPTY: Final = (Asks("Continue"),)
 """A session whose prompt names nothing, and that did nothing."""
 
 
-@pytest.mark.parametrize("scope", Scope)
-def test_a_refresh_does_not_replace_something_by_nothing(bench: Bench, scope: Scope) -> None:
+@pytest.mark.parametrize("scope", AuditScope)
+def test_a_refresh_does_not_replace_something_by_nothing(bench: Bench, scope: AuditScope) -> None:
     bench.save("claude-code", *STEPS)
     before = {layer: bench.file(layer).read_bytes() for layer in LayerName}
     empty = bench.transcript("claude-code", *EMPTY, name="empty")

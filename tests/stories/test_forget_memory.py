@@ -22,10 +22,16 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from holdfast.core.documents.continuity import LayerName, Part, Summary, blank
-from holdfast.core.documents.continuity_merge import Written, merged
-from holdfast.core.documents.ledger import Entry, Ledger
-from holdfast.core.documents.promotion import Step
+from holdfast.core.documents.continuity import (
+    ContinuityPart,
+    LayerName,
+    LayerSummary,
+    WrittenItems,
+    blank,
+    merge_summary,
+)
+from holdfast.core.documents.ledger import Ledger, LedgerEntry
+from holdfast.core.documents.promotion import ReviewStep
 from holdfast.core.text.strings import one_line
 from holdfast.engine.documents import continuity, dream, ledger
 from holdfast.engine.engine import Engine
@@ -145,14 +151,14 @@ def by_prompt(told: Story, text: str) -> None:
 def by_promotion(told: Story, text: str) -> None:
     """As something that the continuity holds, which a person lets become a memory."""
     room = continuity.room(told.engine, told.home, told.project)
-    said = Summary("Harbour", {Part.CONFIRMED: (one_line(text),)})
-    made = merged(blank(LayerName.SHARED), said, Written())
+    said = LayerSummary("Harbour", {ContinuityPart.CONFIRMED: (one_line(text),)})
+    made = merge_summary(blank(LayerName.SHARED), said, WrittenItems())
     layers.write(
         room.places, {LayerName.SHARED: (room.places.target(LayerName.SHARED), made)}, told.stage.now
     )
     (candidate,) = dream.build(told.engine, room).candidates
-    dream.take(told.engine, room, candidate.id, Step.APPROVE)
-    dream.take(told.engine, room, candidate.id, Step.PROMOTE)
+    dream.take(told.engine, room, candidate.id, ReviewStep.APPROVE)
+    dream.take(told.engine, room, candidate.id, ReviewStep.PROMOTE)
     if not memories(told.engine, told.project):  # it reads like an instruction, and is only proposed
         by_command(told, text)
 
@@ -206,7 +212,7 @@ def in_the_index(told: Story, text: str) -> None:
 
 def in_a_ledger(told: Story, text: str) -> None:
     place = ledger.place_of(told.home, told.project, "CONTINUITY.md")
-    given = Ledger(decisions=(Entry(one_line(text)),))
+    given = Ledger(decisions=(LedgerEntry(one_line(text)),))
     ledger.save(told.engine, place, told.project, told.stage.store.session(SESSION), given)
 
 
@@ -421,7 +427,7 @@ def test_in_a_project_what_holdfast_wrote_goes_and_what_a_person_wrote_is_named(
     with story() as told:
         by_agent(told, TEXT)
         place = ledger.place_of(told.home, told.project, ledger.DEFAULT_PATH)
-        given = Ledger(decisions=(Entry(TEXT), Entry("Use tabs")))
+        given = Ledger(decisions=(LedgerEntry(TEXT), LedgerEntry("Use tabs")))
         ledger.save(told.engine, place, told.project, told.stage.store.session(SESSION), given)
         own = Path(told.project.root) / "MEMORY.md"
         own.write_text(f"- {TEXT}\n")

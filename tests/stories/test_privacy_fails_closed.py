@@ -15,8 +15,8 @@ from typing import Final, Self, TypeVar
 import pytest
 
 from holdfast import harnesses, hook
-from holdfast.core.documents.continuity_audit import AuditTrigger, Scope
-from holdfast.core.documents.ledger import Entry, Ledger
+from holdfast.core.documents.continuity_audit import AuditScope, AuditTrigger
+from holdfast.core.documents.ledger import Ledger, LedgerEntry
 from holdfast.core.work.handoff_content import HandoffWords
 from holdfast.daemon.local import spool, wire
 from holdfast.daemon.mcp.calls import Mcp
@@ -199,11 +199,11 @@ def try_every_engine_verb(engine: Engine, place: Place, transcript: Path) -> Non
     refused(lambda: remember.remember(engine, project, MemoryRequest(words), source="cli"))
     refused(lambda: digest.give_digest(engine, session.key, digest.Digest(words)))
     spot = ledger.place_of(place.home, project, "LEDGER.md")
-    refused(lambda: ledger.save(engine, spot, project, session, Ledger(goal=(Entry(words),))))
+    refused(lambda: ledger.save(engine, spot, project, session, Ledger(goal=(LedgerEntry(words),))))
     refused(lambda: handoff.create(engine, project, session, (), words, HandoffWords()))
     room = continuity.room(engine, place.home, project)
     source = Source(Choice.EXPLICIT, "claude-code", transcript, "s1")
-    task = continuity.Task(Scope.BOTH, source, AuditTrigger.SAVE)
+    task = continuity.Task(AuditScope.BOTH, source, AuditTrigger.SAVE)
     means = Means({}, lambda seconds: None)
     refused(lambda: continuity.save(engine, room, task, means))
     refused(lambda: continuity.refresh(engine, room, task, means))

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from holdfast.core.documents.agents_yml import LedgerSetting, Unclear, asked, settled
+from holdfast.core.documents.agents_yml import LedgerSetting, Unclear, asked, combine_ledger_settings
 from holdfast.lazy_dataclass import dataclass
 
 LARGEST: Final = 64 * 1024
@@ -40,7 +40,7 @@ def read(root: Path, environment: Mapping[str, str]) -> AgentsFiles:
             warnings.append(f"{path}: {answer.reason}; it is ignored")
         else:
             said.append(answer)
-    return AgentsFiles(settled(said), tuple(warnings))
+    return AgentsFiles(combine_ledger_settings(said), tuple(warnings))
 
 
 def _places(root: Path, environment: Mapping[str, str]) -> Iterator[Path]:

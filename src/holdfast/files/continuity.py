@@ -11,8 +11,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from holdfast.core.documents.continuity import Document, LayerName, Part, Unusable, parse, render
-from holdfast.core.documents.continuity_merge import Merged, Written
+from holdfast.core.documents.continuity import (
+    ContinuityDocument,
+    ContinuityPart,
+    LayerName,
+    MergedContinuity,
+    Unusable,
+    WrittenItems,
+    parse,
+    render,
+)
 from holdfast.errors import PathRefused
 from holdfast.files import atomic
 from holdfast.files.together import Change, Target, write_together
@@ -93,8 +101,8 @@ class Layer:
 
     name: LayerName
     target: Target
-    document: Document
-    written: Written
+    document: ContinuityDocument
+    written: WrittenItems
 
 
 def read(places: Places, name: LayerName) -> Layer | None:
@@ -106,7 +114,9 @@ def read(places: Places, name: LayerName) -> Layer | None:
     return Layer(name, target, document(target.whole, raw), _written(atomic.read(places.own(name))))
 
 
-def write(places: Places, layers: Mapping[LayerName, tuple[Target, Merged]], at: int) -> tuple[Path, ...]:
+def write(
+    places: Places, layers: Mapping[LayerName, tuple[Target, MergedContinuity]], at: int
+) -> tuple[Path, ...]:
     """Write these layers together, and their previous content into their history."""
     changes: list[Change] = []
     for name, (target, merged) in layers.items():
@@ -138,7 +148,7 @@ def clear(places: Places, names: Sequence[LayerName], at: int) -> tuple[Path, ..
     return tuple(gone)
 
 
-def document(path: Path, raw: bytes) -> Document:
+def document(path: Path, raw: bytes) -> ContinuityDocument:
     """What the bytes of this file say; PathRefused, with the reason, if they cannot be continued."""
     hint = "mend the file, or put it aside and save again"
     if len(raw) > LARGEST:
@@ -152,16 +162,16 @@ def document(path: Path, raw: bytes) -> Document:
     return found
 
 
-def _own_text(written: Written) -> bytes:
+def _own_text(written: WrittenItems) -> bytes:
     items = {part.value: list(rows) for part, rows in written.items.items()}
     return json.dumps({"items": items, "refused": list(written.refused)}, ensure_ascii=False).encode()
 
 
-def _written(raw: bytes | None) -> Written:
+def _written(raw: bytes | None) -> WrittenItems:
     """What of a layer is ours; nothing where that is not known, so that every line counts as a person's."""
     try:
         told = json.loads(raw or b"{}")
-        items = {Part(part): tuple(map(str, rows)) for part, rows in told.get("items", {}).items()}
-        return Written(items, tuple(map(str, told.get("refused", ()))))
+        items = {ContinuityPart(part): tuple(map(str, rows)) for part, rows in told.get("items", {}).items()}
+        return WrittenItems(items, tuple(map(str, told.get("refused", ()))))
     except (ValueError, AttributeError, TypeError):
-        return Written()
+        return WrittenItems()

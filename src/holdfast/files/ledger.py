@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Final
 
 from holdfast.core.documents.ledger import STAMP, Ledger, conflict, is_ledger, parse
+from holdfast.core.documents.ledger import new_ledger_text as ledger_text
 from holdfast.core.documents.ledger import read as read_ledger
-from holdfast.core.documents.ledger import written as ledger_text
 from holdfast.errors import PathRefused
 from holdfast.files import atomic
 from holdfast.files.together import Change, Target, locked, write_together

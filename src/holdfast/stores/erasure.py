@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from holdfast.core.agent_log.record_texts import map_record
+from holdfast.core.agent_log.records import map_record
 from holdfast.core.memory.memory import asked_to_remember, read
 from holdfast.core.memory.passages import LENGTH, SPEAKER
 from holdfast.core.memory.wordings import FORGOTTEN, Wordings

@@ -15,16 +15,16 @@ from holdfast.core.agent_log.compaction import (
     FromModel,
     checkpoint_text,
     compaction_record,
+    compaction_without_model,
     covered_by,
+    improved_compaction_record,
     is_full,
     old_checkpoint,
-    owing,
     plan,
-    retold,
 )
 from holdfast.core.agent_log.context import SUMMARY, AgentTurn, Image, Text, Turn, turns_of, window_of
 from holdfast.core.agent_log.record_bodies import Compaction, Rolling, body
-from holdfast.core.agent_log.records import Log, Record, made, path_to
+from holdfast.core.agent_log.records import Log, Record, new_record, path_to
 from holdfast.core.agent_log.summary import ByRule, Written
 from tests.core.logs import LOGS, NOON, answered, asked, compacted, returned
 
@@ -34,7 +34,7 @@ FEW = CompactionPolicy(keep_percent=0, keep_messages=2)
 
 def checkpoint(id: str, parent: str, tokens: int, summary: str = "so far") -> Record:
     said = {"summary": summary, "tokensAtCheckpoint": tokens, "topics": ["sum up"], "keyDecisions": ["go"]}
-    return made("checkpoint", id, parent, NOON, {"checkpoint": said})
+    return new_record("checkpoint", id, parent, NOON, {"checkpoint": said})
 
 
 def turns(count: int, start: int = 0, parent: str = "") -> list[Record]:
@@ -80,7 +80,7 @@ def test_a_checkpoint_that_covers_more_than_half_stands_for_the_rest() -> None:
             [*turns(9), checkpoint("c", "a8", 90_000), compacted("x", "c", "old", "q8"), *turns(4, 9, "x")],
             FEW,
         ),
-        ([*turns(4), made("checkpoint", "c", "a3", NOON, {"checkpoint": "?"}), *turns(2, 4, "c")], FEW),
+        ([*turns(4), new_record("checkpoint", "c", "a3", NOON, {"checkpoint": "?"}), *turns(2, 4, "c")], FEW),
         (turns(6), FEW),
     ],
     ids=["only half", "not preferred", "of the window before", "unreadable", "none"],
@@ -190,22 +190,27 @@ def test_a_summary_that_is_owed_takes_the_place_of_the_one_that_stood_in() -> No
     chosen = plan(before, 100_000, WINDOW, FEW)
     owed = compaction_record("c", before[-1], NOON, chosen.first_kept, ByRule("by rule", "timed out"), 9)
     path = [*before, owed, *turns(1, 6, "c")]
-    assert owing(path) == owed
+    assert compaction_without_model(path) == owed
     assert covered_by(owed, before) == chosen
-    better = retold("c2", path[-1], NOON, owed, Written("by a model", "small"))
+    better = improved_compaction_record("c2", path[-1], NOON, owed, Written("by a model", "small"))
     assert texts([*path, better]) == [SUMMARY.format("by a model"), *texts(path)[1:]]
-    assert owing([*path, better]) is None
+    assert compaction_without_model([*path, better]) is None
 
 
 def test_nothing_is_owed_where_no_model_was_to_write() -> None:
     by_rule = compaction_record("c", turns(6)[-1], NOON, "q5", ByRule("s"), 9)
     theirs = compacted("c", "a5", "s", "q5", details=["anything"])
-    assert owing([*turns(6), by_rule]) is owing([*turns(6), theirs]) is owing(turns(6)) is None
+    assert (
+        compaction_without_model([*turns(6), by_rule])
+        is compaction_without_model([*turns(6), theirs])
+        is compaction_without_model(turns(6))
+        is None
+    )
 
 
 def test_a_checkpoint_that_was_written_later_covers_only_what_it_says() -> None:
     said = {"summary": "so far", "tokensAtCheckpoint": 60_000, "upToEntryId": "a2"}
-    late = made("checkpoint", "c", "a4", NOON, {"checkpoint": said})
+    late = new_record("checkpoint", "c", "a4", NOON, {"checkpoint": said})
     chosen = plan([*turns(5), late, *turns(1, 5, "c")], 100_000, WINDOW, FEW)
     assert (type(chosen), chosen.first_kept) == (FromCheckpoint, "q3")
 

@@ -15,17 +15,17 @@ from holdfast.core.agent_log.context import (
     SUMMARY,
     UNKNOWN_BEFORE,
     AgentTurn,
-    Call,
     Image,
     Result,
     Text,
+    ToolCall,
     Turn,
     UserTurn,
     turns_of,
     window_of,
     without_past,
 )
-from holdfast.core.agent_log.records import Log, Record, made, path_to
+from holdfast.core.agent_log.records import Log, Record, new_record, path_to
 from tests.core.logs import LOGS, NOON, answered, asked, chain, compacted, message, returned
 
 FIRST_TURNS = chain(("user", "one"), ("assistant", "two"), ("user", "three"), ("assistant", "four"))
@@ -87,12 +87,12 @@ def test_ids_are_never_compared() -> None:
 
 
 def test_a_compaction_that_cannot_be_read_compacts_nothing() -> None:
-    log = [*FIRST_TURNS, made("compaction", "c", "3", NOON, {"summary": 5})]
+    log = [*FIRST_TURNS, new_record("compaction", "c", "3", NOON, {"summary": 5})]
     assert told(log) == ["one", "two", "three", "four"]
 
 
 def test_after_a_reset_the_conversation_begins_anew() -> None:
-    reset = made("reset", "r", "c", NOON, {"reason": "new"})
+    reset = new_record("reset", "r", "c", NOON, {"reason": "new"})
     log = [*FIRST_TURNS, compacted("c", "3", "so far", "2"), reset, asked("5", "r", "five")]
     assert told(log) == ["five"]
     again = [*log, compacted("c2", "5", "after", "0"), asked("6", "c2", "six")]
@@ -110,7 +110,7 @@ def test_what_is_kept_never_begins_between_a_call_and_its_result() -> None:
     summary, kept = turns_of(log)
     assert summary == UserTurn((Text(SUMMARY.format("so far")),))
     assert kept == AgentTurn(
-        (Text("looking"), Call("a", "bash", '{"n":"a"}'), Call("b", "bash", '{"n":"b"}')),
+        (Text("looking"), ToolCall("a", "bash", '{"n":"a"}'), ToolCall("b", "bash", '{"n":"b"}')),
         (Result("a", (Text("A"),), ok=True), Result("b", (Text("B"),), ok=True)),
     )
 
@@ -126,7 +126,7 @@ def test_what_is_kept_never_begins_between_a_call_and_its_result() -> None:
         ([asked("2", "1", "x"), compacted("c", "2", "s", "1")], False),
         ([asked("2", "1", "x"), compacted("c", "2", "s", "c")], True),
         ([returned("2", "1", "a", "A"), compacted("c", "2", "s", "2")], False),
-        ([asked("2", "1", "x"), made("reset", "r", "2", NOON, {})], True),
+        ([asked("2", "1", "x"), new_record("reset", "r", "2", NOON, {})], True),
     ],
 )
 def test_a_window_knows_whether_something_before_could_belong_to_it(log: list[Record], whole: bool) -> None:  # noqa: FBT001 - a column of the table
@@ -139,7 +139,7 @@ def test_a_window_knows_whether_something_before_could_belong_to_it(log: list[Re
 def test_a_call_that_never_returned_says_so() -> None:
     log = [asked("1", "", "go"), answered("2", "1", "", "a"), asked("3", "2", "well?")]
     assert turns_of(log)[1] == AgentTurn(
-        (Call("a", "bash", '{"n":"a"}'),), (Result("a", (Text(NO_RESULT),), ok=False),)
+        (ToolCall("a", "bash", '{"n":"a"}'),), (Result("a", (Text(NO_RESULT),), ok=False),)
     )
 
 
@@ -194,7 +194,9 @@ def test_the_calls_of_an_answer_that_was_cut_off_were_never_made() -> None:
 
 def test_what_is_not_said_to_the_model_is_not_told() -> None:
     silent = [
-        made(kind, kind, "1", NOON, {"content": "x", "summary": "x", "customType": "x", "checkpoint": {}})
+        new_record(
+            kind, kind, "1", NOON, {"content": "x", "summary": "x", "customType": "x", "checkpoint": {}}
+        )
         for kind in ("custom", "checkpoint", "model_change", "thinking_level_change", "surprise")
     ]
     hidden = message("2", "1", "bashExecution", None, command="ls", output="x", excludeFromContext=True)
@@ -204,8 +206,8 @@ def test_what_is_not_said_to_the_model_is_not_told() -> None:
 def test_what_stands_for_a_person_is_told_in_their_role() -> None:
     log = [
         message("1", "", "bashExecution", None, command="make", output="done\n", exitCode=2),
-        made("custom_message", "2", "1", NOON, {"customType": "x", "content": "from a program"}),
-        made("branch_summary", "3", "2", NOON, {"summary": "tried it"}),
+        new_record("custom_message", "2", "1", NOON, {"customType": "x", "content": "from a program"}),
+        new_record("branch_summary", "3", "2", NOON, {"summary": "tried it"}),
         message("4", "3", "user", [{"type": "image", "data": "AA", "mimeType": "image/png"}]),
     ]
     assert turns_of(log) == (
@@ -222,7 +224,7 @@ def test_a_conversation_that_begins_with_an_answer_says_that_something_is_missin
 
 def test_an_edit_changes_what_is_told_and_the_last_one_counts() -> None:
     def edit(id: str, target: str, replacement: object) -> Record:
-        return made("context_edit", id, "3", NOON, {"targetId": target, "replacement": replacement})
+        return new_record("context_edit", id, "3", NOON, {"targetId": target, "replacement": replacement})
 
     log = [
         *FIRST_TURNS,
@@ -235,7 +237,7 @@ def test_an_edit_changes_what_is_told_and_the_last_one_counts() -> None:
 
 
 def test_an_agent_that_had_nothing_to_say_is_not_quoted_and_our_question_goes_with_it() -> None:
-    question = made("custom_message", "q", "3", NOON, {"customType": FLUSH, "content": "Write it down"})
+    question = new_record("custom_message", "q", "3", NOON, {"customType": FLUSH, "content": "Write it down"})
     assert told([*FIRST_TURNS, question, answered("5", "q", " NO_REPLY\n"), asked("6", "5", "on")]) == [
         *("one", "two", "three", "four", "on")
     ]
@@ -250,7 +252,7 @@ def test_any_log_gives_turns_in_which_every_call_has_its_result(log: Log) -> Non
     for turn in turns:
         assert turn.parts
         if isinstance(turn, AgentTurn):
-            calls = [part.id for part in turn.parts if isinstance(part, Call)]
+            calls = [part.id for part in turn.parts if isinstance(part, ToolCall)]
             assert [result.call for result in turn.results] == calls
             assert all(result.parts for result in turn.results)
             ids += calls

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
@@ -15,16 +16,18 @@ from holdfast.core.agent_log.records import (
     Record,
     header,
     iso,
-    made,
+    map_parts,
+    map_record,
     milliseconds,
-    parsed,
+    new_record,
+    parse_record,
     path_to,
     portable,
     read_log,
     record_id,
 )
 from holdfast.core.events.event import Skipped
-from tests.core.logs import LOGS, NOON, answered, asked
+from tests.core.logs import LOGS, NOON, answered, asked, message, returned
 
 
 def test_an_id_is_the_time_and_what_keeps_two_apart() -> None:
@@ -32,18 +35,18 @@ def test_an_id_is_the_time_and_what_keeps_two_apart() -> None:
 
 
 def test_a_new_record_says_where_it_hangs_and_when() -> None:
-    record = made("custom", "2", "1", NOON, {"customType": "x", "data": {"ü": [1]}})
+    record = new_record("custom", "2", "1", NOON, {"customType": "x", "data": {"ü": [1]}})
     assert record.line == (
         '{"type":"custom","id":"2","parentId":"1","timestamp":"2026-01-01T12:00:00.000Z",'
         '"customType":"x","data":{"ü":[1]}}'
     )
-    assert parsed(record.line, "", "") == record
+    assert parse_record(record.line, "", "") == record
 
 
 def test_a_root_has_no_parent() -> None:
-    record = made("custom", "1", "", NOON, {})
+    record = new_record("custom", "1", "", NOON, {})
     assert json.loads(record.line)["parentId"] is None
-    assert parsed(record.line, "0", "") == record
+    assert parse_record(record.line, "0", "") == record
 
 
 def test_the_header_names_the_format() -> None:
@@ -100,7 +103,7 @@ def test_the_header_names_the_format() -> None:
     ],
 )
 def test_a_type_says_its_own_fields(line: str, says: Body) -> None:
-    record = parsed(line, "", "")
+    record = parse_record(line, "", "")
     assert isinstance(record, Record)
     assert body(record) == says
 
@@ -140,7 +143,11 @@ def test_the_oldest_compactions_name_a_place() -> None:
 
 
 def test_what_other_readers_know_is_given_to_them_byte_for_byte() -> None:
-    log = [header("s", NOON, "/home/you"), asked("a", "", "hi"), made("odd", "b", "a", NOON, {"x": [1]})]
+    log = [
+        header("s", NOON, "/home/you"),
+        asked("a", "", "hi"),
+        new_record("odd", "b", "a", NOON, {"x": [1]}),
+    ]
     assert [portable(record) for record in log] == [record.line for record in log]
     assert [portable(record) for record in read_log(map(portable, log)).records] == [
         each.line for each in log
@@ -218,7 +225,7 @@ def test_a_log_told_twice_is_the_same(log: Log) -> None:
 
 @given(st.text())
 def test_any_text_is_a_record_or_skipped(line: str) -> None:
-    record = parsed(line, "", "@0")
+    record = parse_record(line, "", "@0")
     assert isinstance(record, Skipped) or record.line == line
 
 
@@ -226,11 +233,11 @@ def test_any_text_is_a_record_or_skipped(line: str) -> None:
     st.binary(max_size=40), st.sampled_from(['{"type":"message","x":', '{"type":', '{"type":"custom","id":'])
 )
 def test_a_line_that_was_cut_off_is_skipped(rest: bytes, start: str) -> None:
-    assert isinstance(parsed(start + rest.decode("latin-1").replace("}", ""), "", ""), Skipped)
+    assert isinstance(parse_record(start + rest.decode("latin-1").replace("}", ""), "", ""), Skipped)
 
 
 def test_a_line_nested_without_end_is_skipped() -> None:
-    assert parsed('{"type":"custom","data":' + "[" * 100_000, "", "") == Skipped("nested too deeply")
+    assert parse_record('{"type":"custom","data":' + "[" * 100_000, "", "") == Skipped("nested too deeply")
 
 
 @pytest.mark.parametrize(
@@ -255,3 +262,89 @@ def test_a_time_is_milliseconds_however_it_is_written(moment: str | float, at: i
 @given(st.integers(0, 1 << 45))
 def test_a_time_is_read_as_it_was_written(at: int) -> None:
     assert milliseconds(iso(at)) == at
+
+
+def hushed(text: str) -> str:
+    return text.replace("hunter2", "***")
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"message": {"role": "user", "content": "hunter2"}},
+        {"message": {"role": "user", "content": [{"type": "text", "text": "hunter2"}]}},
+        {"message": {"content": [{"type": "toolCall", "arguments": {"id": "hunter2", "name": ["hunter2"]}}]}},
+        {"message": {"role": "toolResult", "details": {"model": "hunter2"}}},
+        {"message": {"role": "bashExecution", "command": "echo hunter2", "output": "hunter2"}},
+        {"summary": "hunter2"},
+        {"data": {"type": {"id": "hunter2"}}},
+        {"data": "hunter2"},
+        {"checkpoint": {"topics": ["hunter2"]}},
+        {"surprise": {"deep": [{"down": "hunter2"}]}},
+    ],
+)
+def test_whatever_somebody_said_changes(fields: dict[str, object]) -> None:
+    line = json.dumps({"type": "custom", "id": "1", **fields})
+    assert "hunter2" not in map_record(line, hushed)
+    assert "***" in map_record(line, hushed)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"id": "hunter2", "parentId": "hunter2", "type": "hunter2"},
+        {"firstKeptEntryId": "hunter2", "targetId": "hunter2", "customType": "hunter2"},
+        {"message": {"toolCallId": "hunter2", "toolName": "hunter2", "model": "hunter2"}},
+        {"message": {"content": [{"type": "image", "data": "hunter2", "mimeType": "image/png"}]}},
+        {"message": {"content": [{"type": "thinking", "thinkingSignature": "hunter2"}]}},
+        {"message": {"content": [{"type": "toolCall", "id": "hunter2", "name": "hunter2"}]}},
+    ],
+)
+def test_a_name_stays_and_so_does_every_byte(fields: dict[str, object]) -> None:
+    line = json.dumps({"type": "custom", **fields}, indent=1)
+    assert map_record(line, hushed) == line
+
+
+def test_thinking_that_changed_is_signed_by_nobody() -> None:
+    block = {"type": "thinking", "thinking": "say hunter2", "thinkingSignature": "signed"}
+    changed = json.loads(map_record(message("1", "", "assistant", [block]).line, hushed))
+    assert changed["message"]["content"] == [
+        {"type": "thinking", "thinking": "say ***", "thinkingSignature": ""}
+    ]
+
+
+def test_of_what_is_nested_beyond_reason_only_its_place_stays() -> None:
+    deep = '{"type":"custom","id":"1","parentId":null,"data":' + "[" * 500 + '"hunter2"' + "]" * 500 + "}"
+    assert map_record(deep, hushed) == '{"type":"custom","id":"1","parentId":null}'
+
+
+@given(LOGS)
+def test_nothing_changes_where_no_text_does(log: Log) -> None:
+    for record in log.records:
+        assert map_record(record.line, hushed) == record.line
+
+
+def test_an_answer_and_its_result_still_belong_together() -> None:
+    call, result = answered("1", "", "hunter2", "c1"), returned("2", "1", "c1", "hunter2")
+    told = [json.loads(map_record(record.line, hushed))["message"] for record in (call, result)]
+    assert told[0]["content"][1]["id"] == told[1]["toolCallId"] == "c1"
+
+
+def test_the_texts_of_adjacent_blocks_are_seen_together_and_no_others() -> None:
+    image = {"type": "image", "data": "hunter2", "mimeType": "image/png"}
+    one, two, three = ({"type": "text", "text": text} for text in ("hun", "ter2", "hunter2"))
+    seen: list[tuple[str, ...]] = []
+
+    def watched(parts: Sequence[str]) -> Sequence[str]:
+        seen.append(tuple(parts))
+        return [part.upper() for part in parts]
+
+    line = message("1", "", "user", [one, {**two, "textSignature": "signed"}, image, three]).line
+    changed = json.loads(map_parts(line, watched))["message"]["content"]
+    assert seen == [("hun", "ter2"), ("hunter2",)]
+    assert changed == [
+        {"type": "text", "text": "HUN"},
+        {"type": "text", "text": "TER2", "textSignature": "signed"},
+        image,
+        {"type": "text", "text": "HUNTER2"},
+    ]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.agent_log.context import AgentTurn, Call, Image, Result, Text, UserTurn, turns_of
+from holdfast.core.agent_log import summary
+from holdfast.core.agent_log.context import AgentTurn, Image, Result, Text, ToolCall, UserTurn, turns_of
 from holdfast.core.agent_log.records import Log, path_to
 from holdfast.core.agent_log.summary import (
     BUCKET,
@@ -22,7 +24,9 @@ from holdfast.core.agent_log.summary import (
     conversation,
     has_evidence,
     question,
+    strict_schema,
 )
+from holdfast.core.documents import continuity_model
 from holdfast.core.events.event import Action, Todo
 from holdfast.core.evidence.trail import CommandRun, FileTouch, Note, NoteKind, Trail
 from tests.core.logs import LOGS, NOON
@@ -75,7 +79,7 @@ def test_a_long_conversation_keeps_its_beginning_and_its_end() -> None:
 def test_an_image_is_not_told_and_a_failure_is_called_one() -> None:
     turns = (
         UserTurn((Text("look"), Image("image/png", "AAAA"))),
-        AgentTurn((Call("c", "see", '{"n":1}'),), (Result("c", (Text("boom"),), ok=False),)),
+        AgentTurn((ToolCall("c", "see", '{"n":1}'),), (Result("c", (Text("boom"),), ok=False),)),
     )
     assert conversation(turns) == 'USER: look\n\nCALL see {"n":1}\n\nFAILED: boom'
 
@@ -122,3 +126,39 @@ def test_rows_are_told_once_and_on_one_line() -> None:
     assert isinstance(result, Written)
     assert result.text == "The parser is being fixed.\n\n### Failed\n- a b"
     assert result.topics == ("x",)
+
+
+class Inner(msgspec.Struct):
+    number: int
+    words: list[str] = msgspec.field(default_factory=list[str])
+
+
+class Outer(msgspec.Struct, rename="camel"):
+    """What is said of it is nobody's business."""
+
+    one_inner: Inner
+    title: str = ""
+
+
+def test_what_it_is_made_of_is_written_out_and_all_of_it_is_required() -> None:
+    inner = {
+        "type": "object",
+        "properties": {
+            "number": {"type": "integer"},
+            "words": {"type": "array", "items": {"type": "string"}},
+        },
+        "required": ["number", "words"],
+        "additionalProperties": False,
+    }
+    assert json.loads(strict_schema(Outer)) == {
+        "type": "object",
+        "properties": {"oneInner": inner, "title": {"type": "string"}},
+        "required": ["oneInner", "title"],
+        "additionalProperties": False,
+    }
+
+
+def test_the_schemas_of_our_questions_name_what_the_questions_ask_for() -> None:
+    for field in json.loads(summary.answer_schema())["properties"]:
+        assert f'"{field}"' in summary.SCHEMA
+    assert set(json.loads(continuity_model.answer_schema())["properties"]) == {"project", "projectLocal"}

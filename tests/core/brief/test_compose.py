@@ -8,7 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.brief.compose import TITLE, Brief, BriefInput, Reason, compose, compose_news
+from holdfast.core.brief.compose import (
+    CONTINUITY_KIND,
+    TITLE,
+    Brief,
+    BriefInput,
+    Reason,
+    compose,
+    compose_for_start,
+    compose_news,
+    with_narrower_continuity,
+)
+from holdfast.core.documents.continuity import ContinuityPart, LayerName, LayerSummary
+from holdfast.core.documents.continuity_startup import TITLE as CONTINUITY_TITLE
+from holdfast.core.documents.continuity_startup import LayerContent, StartupInput, StartupLimits
+from holdfast.core.documents.continuity_summary import generated
 from holdfast.core.evaluation.facts import LEAST_PLAIN, form_of
 from holdfast.core.events.event import Action, Event, Origin, Todo, TodosChanged
 from holdfast.core.evidence.trail import Utterance
@@ -125,7 +139,7 @@ def test_a_few_names_give_way_to_leave_enough_plain_words(words: int, trimmed: i
 def test_what_takes_more_room_than_it_seemed_leaves_it_to_others(
     monkeypatch: pytest.MonkeyPatch, budget: int
 ) -> None:
-    monkeypatch.setattr("holdfast.core.brief.form.PLAIN_SHARE", 0.0)
+    monkeypatch.setattr("holdfast.core.brief.layout.PLAIN_SHARE", 0.0)
     brief = compose(busy_with_names(), budget)
     left = budget - len(brief.text) - len(", ")
     left_out = [item for item in brief.items if item.omitted == "over budget" and item.lead == "In use"]
@@ -308,3 +322,52 @@ def test_the_users_last_word_to_a_tool_is_told_however_long_it_is() -> None:
     refused = (called("x", Action.RUN, "make all"), replied(words, call="x"), returned("x", ok=False))
     busy = after(session(), prompt("Mend it", "p1"), *crowd(0, 60), *refused, *crowd(60, 70))
     assert words.strip() in compose(BriefInput(Reason.COMPACT, busy, NOON), 2_000).text
+
+
+LAYERS = tuple(LayerContent(name, f"{name}.md", said) for name, said in generated(worked()).layers.items())
+MINE = LayerContent(
+    LayerName.LOCAL, "mine.md", LayerSummary("", {ContinuityPart.NEXT: ("ask Ada about the port",)})
+)
+
+
+def told(*layers: LayerContent, chars: int = 6_000) -> BriefInput:
+    return BriefInput(
+        Reason.STARTUP, worked(), NOON, loaded=StartupInput(layers, (), StartupLimits(60, chars))
+    )
+
+
+def test_what_the_brief_says_is_not_said_again() -> None:
+    bare = compose_for_start(replace(told(), loaded=None), 2_000)
+    both = compose_for_start(told(*LAYERS), 2_000)
+    assert both.text == bare.text, "the session that the brief is of is the one that was saved"
+    omitted = [item.omitted for item in both.items if item.kind == CONTINUITY_KIND]
+    assert omitted
+    assert set(omitted) == {"said already"}
+
+
+def test_what_only_the_continuity_says_stands_behind_the_brief() -> None:
+    brief = compose_for_start(told(*LAYERS, MINE), 2_000).text
+    assert brief.index("## Session Recovery Context") < brief.index(CONTINUITY_TITLE)
+    assert brief.count("ask Ada about the port") == 1
+    assert brief.count("tests/test_retry.py") == compose_for_start(
+        replace(told(), loaded=None), 2_000
+    ).text.count("tests/test_retry.py")
+    assert without_injected_text(brief).strip() == "", "both are between our marks"
+
+
+def test_where_there_is_no_session_the_continuity_stands_alone() -> None:
+    alone = replace(told(MINE), session=session())
+    assert compose_for_start(alone, 2_000).text.startswith(f"<holdfast-recall>\n{CONTINUITY_TITLE}\n")
+
+
+@given(chars=st.integers(0, 4_000), budget=st.integers(200, 2_000))
+def test_both_together_stay_within_the_room_of_a_start(chars: int, budget: int) -> None:
+    brief = compose_for_start(told(*LAYERS, MINE, chars=chars), budget)
+    assert len(brief.text) <= max(chars, budget)
+
+
+def test_less_room_makes_the_block_smaller() -> None:
+    full = compose_for_start(told(MINE), 2_000)
+    tight = compose_for_start(with_narrower_continuity(told(MINE), len(full.text) / 6_000 - 0.01), 2_000)
+    assert len(tight.text) < len(full.text)
+    assert with_narrower_continuity(replace(told(), loaded=None), 0.5).loaded is None

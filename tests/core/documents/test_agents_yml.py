@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.documents.agents_yml import LedgerSetting, Unclear, asked, settled
+from holdfast.core.documents.agents_yml import LedgerSetting, Unclear, asked, combine_ledger_settings
 from tests.tables import every_row
 
 PATH = ".agents/session_ledger.md"
@@ -91,7 +91,7 @@ def test_what_is_too_clever_is_unclear(text: str) -> None:
     ],
 )
 def test_a_later_file_wins_key_by_key(files: list[LedgerSetting], together: LedgerSetting) -> None:
-    assert settled(files) == together
+    assert combine_ledger_settings(files) == together
 
 
 @given(st.text(alphabet=" \t\n#:{}[]&*!|>'\"-~abc/.", max_size=80))

@@ -7,28 +7,32 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.core.documents.continuity import (
+    ITEMS_MOST,
     TITLES,
-    Document,
+    ContinuityDocument,
+    ContinuityPart,
     LayerName,
-    Part,
-    Summary,
+    LayerSummary,
+    MergedContinuity,
     Unusable,
+    WrittenItems,
     blank,
+    document_with_summary,
     entries,
+    front_matter_field,
     key,
+    merge_summary,
     parse,
     render,
-    stamp,
-    stamped,
     summary_of,
+    with_front_matter,
 )
-from holdfast.core.documents.continuity_merge import ITEMS_MOST, Merged, Written, merged, replaced
 from tests.tables import every_row
 
 
-def document(text: str) -> Document:
+def document(text: str) -> ContinuityDocument:
     result = parse(text)
-    assert isinstance(result, Document)
+    assert isinstance(result, ContinuityDocument)
     return result
 
 
@@ -58,8 +62,9 @@ Nobody else's business.
 
 
 def test_a_document_says_what_its_sections_hold() -> None:
-    assert summary_of(document(HAND_WRITTEN)) == Summary(
-        "Ship the retry with its tests.", {Part.NEXT: ("[ ] ask Ada about the port", "read the log")}
+    assert summary_of(document(HAND_WRITTEN)) == LayerSummary(
+        "Ship the retry with its tests.",
+        {ContinuityPart.NEXT: ("[ ] ask Ada about the port", "read the log")},
     )
 
 
@@ -98,7 +103,9 @@ def test_what_cannot_be_continued_says_why(text: str, reason: str) -> None:
     assert parse(text) == Unusable(reason)
 
 
-@every_row("title", [*TITLES.values(), *Part, "Incomplete/next", "Next", "goal", "CONFIRMED WORKING"])
+@every_row(
+    "title", [*TITLES.values(), *ContinuityPart, "Incomplete/next", "Next", "goal", "CONFIRMED WORKING"]
+)
 def test_a_section_is_known_by_any_of_its_names(title: str) -> None:
     assert document(f"## {title}\n").sections[0].part is not None
 
@@ -113,113 +120,128 @@ def test_what_stands_in_code_or_a_comment_is_no_section(begins: str, ends: str) 
     )
     read = document(mine + goal)
     assert [section.heading for section in read.sections] == ["## Mine", "## Goal"]
-    assert len(list(entries(read.section(Part.GOAL)))) == 2
+    assert len(list(entries(read.section(ContinuityPart.GOAL)))) == 2
     assert render(read) == mine + goal
 
 
 def test_front_matter_keeps_what_others_wrote() -> None:
-    stamped_once = stamped(document(HAND_WRITTEN), updated="now", layer="project-local")
-    assert [stamp(stamped_once, name) for name in ("layer", "mood", "updated", "none")] == [
+    stamped_once = with_front_matter(document(HAND_WRITTEN), updated="now", layer="project-local")
+    assert [front_matter_field(stamped_once, name) for name in ("layer", "mood", "updated", "none")] == [
         "project-local",
         "hopeful",
         "now",
         "",
     ]
-    assert stamp(stamped(document("word\n"), updated="now"), "updated") == "now"
+    assert front_matter_field(with_front_matter(document("word\n"), updated="now"), "updated") == "now"
 
 
 # ---------------------------------------------------------------- merging
 
 
-def shown(found: Merged) -> Summary:
+def shown(found: MergedContinuity) -> LayerSummary:
     return summary_of(document(render(found.document)))
 
 
-WORK = Summary(
+WORK = LayerSummary(
     "Mend the retry",
     {
-        Part.CONFIRMED: ("`make test` passed (4 passed)",),
-        Part.FAILED: ("`make lint` failed: E501",),
-        Part.UNTRIED: ("Could try tenacity.",),
-        Part.NEXT: ("Run the linter again",),
+        ContinuityPart.CONFIRMED: ("`make test` passed (4 passed)",),
+        ContinuityPart.FAILED: ("`make lint` failed: E501",),
+        ContinuityPart.UNTRIED: ("Could try tenacity.",),
+        ContinuityPart.NEXT: ("Run the linter again",),
     },
 )
 
 
 def test_a_new_document_says_what_the_session_says() -> None:
-    assert shown(replaced(LayerName.SHARED, WORK)) == WORK
+    assert shown(document_with_summary(LayerName.SHARED, WORK)) == WORK
 
 
 @pytest.mark.parametrize(
     ("later", "part", "items"),
     [
         (
-            Summary("", {Part.CONFIRMED: ("`make lint` passed",)}),
-            Part.CONFIRMED,
+            LayerSummary("", {ContinuityPart.CONFIRMED: ("`make lint` passed",)}),
+            ContinuityPart.CONFIRMED,
             ("`make test` passed (4 passed)", "`make lint` passed"),
         ),
-        (Summary("", {Part.CONFIRMED: ("`make lint` passed",)}), Part.FAILED, ()),
-        (Summary("", {Part.FAILED: ("`make test` failed: 1 error",)}), Part.CONFIRMED, ()),
-        (Summary("", {Part.CONFIRMED: ("`make test` passed (5 passed)",)}), Part.CONFIRMED, None),
-        (Summary("Write docs"), Part.NEXT, ()),
-        (Summary(), Part.NEXT, ("Run the linter again",)),
-        (Summary("Write docs"), Part.UNTRIED, ("Could try tenacity.",)),
+        (LayerSummary("", {ContinuityPart.CONFIRMED: ("`make lint` passed",)}), ContinuityPart.FAILED, ()),
+        (
+            LayerSummary("", {ContinuityPart.FAILED: ("`make test` failed: 1 error",)}),
+            ContinuityPart.CONFIRMED,
+            (),
+        ),
+        (
+            LayerSummary("", {ContinuityPart.CONFIRMED: ("`make test` passed (5 passed)",)}),
+            ContinuityPart.CONFIRMED,
+            None,
+        ),
+        (LayerSummary("Write docs"), ContinuityPart.NEXT, ()),
+        (LayerSummary(), ContinuityPart.NEXT, ("Run the linter again",)),
+        (LayerSummary("Write docs"), ContinuityPart.UNTRIED, ("Could try tenacity.",)),
     ],
 )
-def test_what_is_settled_does_not_linger(later: Summary, part: Part, items: tuple[str, ...] | None) -> None:
-    first = replaced(LayerName.SHARED, WORK)
-    assert shown(merged(first.document, later, first.written)).of(part) == (
+def test_what_is_settled_does_not_linger(
+    later: LayerSummary, part: ContinuityPart, items: tuple[str, ...] | None
+) -> None:
+    first = document_with_summary(LayerName.SHARED, WORK)
+    assert shown(merge_summary(first.document, later, first.written)).of(part) == (
         later.of(part) if items is None else items
     )
 
 
 def test_a_goal_stays_until_there_is_another() -> None:
-    first = replaced(LayerName.SHARED, WORK)
-    assert shown(merged(first.document, Summary(), first.written)).goal == "Mend the retry"
-    assert shown(merged(first.document, Summary("Write docs"), first.written)).goal == "Write docs"
+    first = document_with_summary(LayerName.SHARED, WORK)
+    assert shown(merge_summary(first.document, LayerSummary(), first.written)).goal == "Mend the retry"
+    assert (
+        shown(merge_summary(first.document, LayerSummary("Write docs"), first.written)).goal == "Write docs"
+    )
 
 
 def test_a_goal_that_a_person_wrote_stays() -> None:
-    assert shown(merged(document(HAND_WRITTEN), WORK, Written())).goal == "Ship the retry with its tests."
+    assert (
+        shown(merge_summary(document(HAND_WRITTEN), WORK, WrittenItems())).goal
+        == "Ship the retry with its tests."
+    )
 
 
 def test_what_a_person_took_out_is_not_put_back() -> None:
-    first = replaced(LayerName.SHARED, WORK)
+    first = document_with_summary(LayerName.SHARED, WORK)
     edited = document(render(first.document).replace("- Could try tenacity.\n", ""))
-    second = merged(edited, WORK, first.written)
-    third = merged(second.document, WORK, second.written)
-    assert shown(third).of(Part.UNTRIED) == ()
+    second = merge_summary(edited, WORK, first.written)
+    third = merge_summary(second.document, WORK, second.written)
+    assert shown(third).of(ContinuityPart.UNTRIED) == ()
 
 
 def test_a_section_of_ours_does_not_grow_for_ever() -> None:
-    result = Merged(blank(LayerName.SHARED), Written())
+    result = MergedContinuity(blank(LayerName.SHARED), WrittenItems())
     for number in range(3 * ITEMS_MOST):
-        one = Summary("", {Part.FAILED: (f"`try {number}` failed",)})
-        result = merged(result.document, one, result.written)
-    assert shown(result).of(Part.FAILED)[-1] == f"`try {3 * ITEMS_MOST - 1}` failed"
-    assert len(shown(result).of(Part.FAILED)) == ITEMS_MOST
+        one = LayerSummary("", {ContinuityPart.FAILED: (f"`try {number}` failed",)})
+        result = merge_summary(result.document, one, result.written)
+    assert shown(result).of(ContinuityPart.FAILED)[-1] == f"`try {3 * ITEMS_MOST - 1}` failed"
+    assert len(shown(result).of(ContinuityPart.FAILED)) == ITEMS_MOST
 
 
 ITEMS = st.lists(st.text(st.characters(categories=["L", "N", "P", "Z"]), max_size=12), max_size=3)
 SUMMARIES = st.builds(
-    lambda goal, rows: Summary(goal.strip(), {part: tuple(items) for part, items in rows.items()}),
+    lambda goal, rows: LayerSummary(goal.strip(), {part: tuple(items) for part, items in rows.items()}),
     st.text(st.characters(categories=["L", "N", "P"]), max_size=12),
-    st.dictionaries(st.sampled_from(list(Part)[1:]), ITEMS, max_size=4),
+    st.dictionaries(st.sampled_from(list(ContinuityPart)[1:]), ITEMS, max_size=4),
 )
 
 
 @given(lines=LINES, first=SUMMARIES, second=SUMMARIES)
 def test_a_merge_loses_no_line_of_a_person_and_is_the_same_when_done_again(
-    lines: list[str], first: Summary, second: Summary
+    lines: list[str], first: LayerSummary, second: LayerSummary
 ) -> None:
     result = parse("\n".join(lines))
     if isinstance(result, Unusable):
         return
-    once = merged(result, first, Written())
-    twice = merged(once.document, second, once.written)
+    once = merge_summary(result, first, WrittenItems())
+    twice = merge_summary(once.document, second, once.written)
     written = render(twice.document).split("\n")
     assert [line for line in lines if line.strip() and line not in written] == []
-    again = merged(document(render(twice.document)), second, twice.written)
+    again = merge_summary(document(render(twice.document)), second, twice.written)
     assert (render(again.document), again.written) == (render(twice.document), twice.written)
 
 
@@ -262,14 +284,14 @@ def by_hand(text: str, edits: list[tuple[int, str | None]]) -> tuple[str, list[s
 
 @given(first=SUMMARIES, second=SUMMARIES, edits=EDITS)
 def test_a_file_of_ours_that_was_edited_keeps_every_line_of_the_person(
-    first: Summary, second: Summary, edits: list[tuple[int, str | None]]
+    first: LayerSummary, second: LayerSummary, edits: list[tuple[int, str | None]]
 ) -> None:
-    ours = replaced(LayerName.LOCAL, first)
+    ours = document_with_summary(LayerName.LOCAL, first)
     edited, mine = by_hand(render(ours.document), edits)
     result = document(edited)
     assert render(result) == edited
-    after = merged(result, second, ours.written)
+    after = merge_summary(result, second, ours.written)
     written = render(after.document).split("\n")
     assert [line for line in mine if line not in written] == []
-    again = merged(document(render(after.document)), second, after.written)
+    again = merge_summary(document(render(after.document)), second, after.written)
     assert (render(again.document), again.written) == (render(after.document), after.written)

@@ -10,19 +10,19 @@ import pytest
 
 from holdfast.core.documents.continuity_audit import (
     AuditEntry,
+    AuditScope,
     AuditTrigger,
-    Scope,
     WriteMode,
+    earlier_entries,
     entry_of,
-    latest,
-    prior,
+    latest_entry,
 )
 from holdfast.core.documents.continuity_summary import Confidence, EvidenceCounts
 
 ENTRY = AuditEntry(
     id="e1",
     at=1_800_000_000_000,
-    scope=Scope.BOTH,
+    scope=AuditScope.BOTH,
     trigger=AuditTrigger.SAVE,
     write_mode=WriteMode.MERGE,
     configured="heuristic",
@@ -52,15 +52,15 @@ def test_a_line_that_holds_no_entry_is_none(told: dict[str, Any]) -> None:
 
 def test_the_preview_leaves_the_latest_out_and_tells_repeats_once() -> None:
     refreshed = replace(ENTRY, trigger=AuditTrigger.REFRESH, write_mode=WriteMode.REPLACE)
-    result = prior([ENTRY, ENTRY, refreshed, ENTRY, ENTRY, ENTRY, replace(ENTRY, id="latest")], 10)
+    result = earlier_entries([ENTRY, ENTRY, refreshed, ENTRY, ENTRY, ENTRY, replace(ENTRY, id="latest")], 10)
     assert [(one.entry.trigger, one.times) for one in result] == [
         (AuditTrigger.SAVE, 3),
         (AuditTrigger.REFRESH, 1),
         (AuditTrigger.SAVE, 2),
     ]
-    assert prior([ENTRY], 10) == []
+    assert earlier_entries([ENTRY], 10) == []
 
 
 def test_the_latest_is_that_of_exactly_these_layers() -> None:
-    assert latest([ENTRY, replace(ENTRY, id="e2", scope=Scope.LOCAL)], Scope.BOTH) == ENTRY
-    assert latest([ENTRY], Scope.SHARED) is None
+    assert latest_entry([ENTRY, replace(ENTRY, id="e2", scope=AuditScope.LOCAL)], AuditScope.BOTH) == ENTRY
+    assert latest_entry([ENTRY], AuditScope.SHARED) is None

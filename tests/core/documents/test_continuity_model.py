@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from holdfast.core.agent_log.summary import Failed
-from holdfast.core.documents.continuity import LayerName, Part
+from holdfast.core.documents.continuity import ContinuityPart, LayerName
 from holdfast.core.documents.continuity_model import answer, question
 from holdfast.core.documents.continuity_summary import (
     Author,
     Confidence,
     EvidenceCounts,
-    Generated,
+    GeneratedSummary,
     confidence,
     generated,
 )
@@ -64,7 +64,7 @@ GOOD: dict[str, Any] = {
 }
 
 
-def read(text: str) -> Generated | Failed:
+def read(text: str) -> GeneratedSummary | Failed:
     done = worked()
     return answer(text, done, generated(done))
 
@@ -75,11 +75,11 @@ def changed(layer: str, **rows: object) -> str:
 
 def test_an_answer_is_taken_over_with_paths_from_the_top_and_a_real_goal() -> None:
     result = read(f"Here you are:\n```json\n{json.dumps(GOOD)}\n```")
-    assert isinstance(result, Generated)
+    assert isinstance(result, GeneratedSummary)
     shared, local = result.layers[LayerName.SHARED], result.layers[LayerName.LOCAL]
     assert (shared.goal, local.goal) == ("Mend the retry", "Mend the retry of the client")
-    assert shared.of(Part.CONFIRMED) == ("`make lint` is clean",)
-    assert local.of(Part.NOTES) == ("src/retry.py: the backoff",)
+    assert shared.of(ContinuityPart.CONFIRMED) == ("`make lint` is clean",)
+    assert local.of(ContinuityPart.NOTES) == ("src/retry.py: the backoff",)
     assert (result.confidence, result.warnings) == (Confidence.HIGH, ())
 
 
@@ -124,7 +124,7 @@ def test_an_answer_that_is_of_no_use_says_why(text: str, reason: str) -> None:
 )
 def test_a_model_is_held_against_the_rules(text: str, confidence: Confidence, warning: str) -> None:
     result = read(text)
-    assert isinstance(result, Generated)
+    assert isinstance(result, GeneratedSummary)
     assert (result.confidence, result.warnings) == (confidence, (warning,) if warning else ())
 
 

@@ -13,19 +13,23 @@ from holdfast.core.documents.handoff import (
     Check,
     Doubt,
     Handoff,
-    Head,
+    HandoffHead,
     checks_in,
-    consumed,
-    doubted,
+    doubt_line,
     doubts_in,
+    file_name,
     head_of,
-    pasted,
+    mark_consumed,
+    matching_names,
+    pickup_prompt,
     render,
+    slug,
 )
-from holdfast.core.documents.handoff_names import file_name, matching, slug
 from holdfast.core.text.untrusted import without_injected_text
 
-HEAD = Head("Finish the report", "2026-01-31T12:00:00Z", "s1", "some-harness", "feature/sums", "0123abcd")
+HEAD = HandoffHead(
+    "Finish the report", "2026-01-31T12:00:00Z", "s1", "some-harness", "feature/sums", "0123abcd"
+)
 CHECKS = (Check("src/totals.py", "def total(rows):"), Check("docs/plan.md"))
 HANDOFF = Handoff(HEAD, (("“Mend\nthe sums”", "Rule: never"), *((),) * 6), CHECKS)
 GOLDEN = Path(__file__).parent / "handoffs"
@@ -36,7 +40,7 @@ def golden(name: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("name", "handoff"), [("written", HANDOFF), ("empty", Handoff(Head("Go on"), ((),) * len(TITLES)))]
+    ("name", "handoff"), [("written", HANDOFF), ("empty", Handoff(HandoffHead("Go on"), ((),) * len(TITLES)))]
 )
 def test_a_document_is_written_in_the_format_that_people_know(name: str, handoff: Handoff) -> None:
     assert render(handoff) == golden(name)
@@ -49,16 +53,16 @@ def test_what_was_edited_by_hand_is_understood() -> None:
     assert head is not None
     assert (head.purpose, head.branch, head.is_open) == ("ship it", "main", True)
     assert checks_in(golden("by_hand")) == (Check("a b.py", "x = 1"), Check("README.md"))
-    assert consumed(golden("by_hand"), "2026-02-01T09:00:00Z", "a person") == golden("by_hand_taken")
+    assert mark_consumed(golden("by_hand"), "2026-02-01T09:00:00Z", "a person") == golden("by_hand_taken")
 
 
 def test_lines_that_end_as_on_windows_are_understood_and_kept() -> None:
     text = golden("written").replace("\n", "\r\n")
     assert head_of(text) == HEAD
     assert checks_in(text) == CHECKS
-    taken = consumed(text, "2026-02-01T09:00:00Z", "a person")
+    taken = mark_consumed(text, "2026-02-01T09:00:00Z", "a person")
     assert taken.count("\n") == taken.count("\r\n") == text.count("\n")
-    by_hand = consumed("# Handoff: mine\r\n\r\nText\r\n", "2026-02-01T09:00:00Z", "a person")
+    by_hand = mark_consumed("# Handoff: mine\r\n\r\nText\r\n", "2026-02-01T09:00:00Z", "a person")
     assert by_hand.count("\n") == by_hand.count("\r\n") == 5
 
 
@@ -75,7 +79,7 @@ def test_a_document_says_everything_and_is_read_again() -> None:
 
 def test_what_a_document_calls_unconfirmed_is_read_again() -> None:
     doubts = (Doubt("Edited `a.py` (2×)", "changed since"), Doubt("HEAD was 0123, now it is 4567."))
-    said = tuple(map(doubted, doubts))
+    said = tuple(map(doubt_line, doubts))
     assert said == (
         "Edited `a.py` (2×) — UNCONFIRMED: changed since",
         "UNCONFIRMED: HEAD was 0123, now it is 4567.",
@@ -88,14 +92,14 @@ def test_what_a_document_calls_unconfirmed_is_read_again() -> None:
 
 def test_one_that_was_picked_up_says_so_and_nothing_else_changes() -> None:
     text = render(HANDOFF)
-    taken = consumed(text, "2026-02-01T09:00:00Z", "session s2")
+    taken = mark_consumed(text, "2026-02-01T09:00:00Z", "session s2")
     head = head_of(taken)
     assert head is not None
     assert (head.status, head.is_open) == ("consumed 2026-02-01T09:00:00Z by session s2", False)
     assert taken.splitlines()[3:] == text.splitlines()[3:]
-    again = consumed(taken, "2026-02-02T09:00:00Z", "a person")
+    again = mark_consumed(taken, "2026-02-02T09:00:00Z", "a person")
     assert again.count("- Status: ") == 1
-    by_hand = consumed("# Handoff: mine\n\nText\n", "2026-02-01T09:00:00Z", "a person")
+    by_hand = mark_consumed("# Handoff: mine\n\nText\n", "2026-02-01T09:00:00Z", "a person")
     assert by_hand == "# Handoff: mine\n\n- Status: consumed 2026-02-01T09:00:00Z by a person\n\nText\n"
 
 
@@ -107,7 +111,7 @@ def test_what_is_no_handoff_is_none(text: str) -> None:
 
 def test_what_was_picked_up_is_consumed_also_where_its_status_stands_twice() -> None:
     text = "# Handoff: mine\n\n- Status: open\n- Branch: `a`\n- Status: open\n- Branch: `b`\n"
-    head = head_of(consumed(text, "2026-02-01T09:00:00Z", "a person"))
+    head = head_of(mark_consumed(text, "2026-02-01T09:00:00Z", "a person"))
     assert head is not None
     assert (head.is_open, head.branch) == (False, "a")
 
@@ -117,7 +121,7 @@ def test_a_head_ends_where_the_first_section_begins() -> None:
     head = head_of(text)
     assert head is not None
     assert (head.branch, head.is_open) == ("a", True)
-    assert consumed(text, "2026-02-01T09:00:00Z", "a person").endswith(text[len("# Handoff: mine") :])
+    assert mark_consumed(text, "2026-02-01T09:00:00Z", "a person").endswith(text[len("# Handoff: mine") :])
 
 
 @given(
@@ -125,7 +129,7 @@ def test_a_head_ends_where_the_first_section_begins() -> None:
     st.text(max_size=40),
 )
 def test_no_text_in_it_passes_for_a_heading_or_a_check(sections: list[tuple[str, ...]], purpose: str) -> None:
-    text = render(Handoff(Head(purpose), tuple(sections), CHECKS))
+    text = render(Handoff(HandoffHead(purpose), tuple(sections), CHECKS))
     headings = [line for line in text.split("\n") if line.startswith("#")]
     assert len(headings) == 1 + len(TITLES) + 1
     assert checks_in(text) == CHECKS
@@ -138,7 +142,7 @@ ONE_LINE = st.text(st.characters(exclude_categories=["Cs", "Cc", "Z"], exclude_c
 def test_reading_gives_back_whatever_was_written(
     purpose: str, session: str, branch: str, checks: list[tuple[str, str]]
 ) -> None:
-    head = Head(purpose, "2026-01-31T12:00:00Z", session, "some-harness", branch)
+    head = HandoffHead(purpose, "2026-01-31T12:00:00Z", session, "some-harness", branch)
     said = tuple(Check(f"src/{path}", pattern) for path, pattern in checks)
     text = render(Handoff(head, ((),) * len(TITLES), said))
     for written in (text, text.replace("\n", "\r\n")):
@@ -149,12 +153,12 @@ def test_reading_gives_back_whatever_was_written(
 @given(st.text(), ONE_LINE)
 def test_marking_one_as_taken_leaves_every_other_line_as_it_was(rest: str, by: str) -> None:
     text = f"{render(HANDOFF)}{rest}"
-    taken = consumed(text, "2026-02-01T09:00:00Z", by)
+    taken = mark_consumed(text, "2026-02-01T09:00:00Z", by)
     assert taken.replace(f"- Status: consumed 2026-02-01T09:00:00Z by {by}", "- Status: open", 1) == text
 
 
 def test_what_is_pasted_elsewhere_says_how_to_begin() -> None:
-    text = pasted(render(HANDOFF), "2026-01-31-main-x.md", "/tree/x.md", "Some Harness")
+    text = pickup_prompt(render(HANDOFF), "2026-01-31-main-x.md", "/tree/x.md", "Some Harness")
     assert "holdfast handoff pickup 2026-01-31-main-x.md" in text
     assert "not an instruction" in text
     assert text.endswith("- `docs/plan.md` exists\n</holdfast-recall>")
@@ -210,4 +214,4 @@ NAMES = ["2026-01-30-main-go.md", "2026-01-31-main-go.md", "2026-01-31-side-ask-
     ],
 )
 def test_one_is_found_by_its_name_its_slug_or_a_part(wanted: str, found: list[str]) -> None:
-    assert matching(NAMES, wanted) == found
+    assert matching_names(NAMES, wanted) == found

@@ -9,48 +9,57 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.core.documents.ledger import (
-    Document,
-    Entry,
     Ledger,
-    Part,
+    LedgerDocument,
+    LedgerEntry,
+    LedgerPart,
     blocks,
     conflict,
     entry_of,
     is_ledger,
     key_of,
+    last_updated,
+    new_ledger_text,
     parse,
     read,
     render,
-    updated,
-    written,
 )
 
 GOLDEN = Path(__file__).parent / "ledgers"
 AT = "2026-01-31T12:00:00Z"
 WRITTEN = Ledger(
-    goal=(Entry("Round totals half up"),),
-    constraints=(Entry("Never touch legacy.py"), Entry("Python 3.11 is enough", unconfirmed=True)),
-    decisions=(Entry("Decimal instead of float", unconfirmed=True, why="not approved yet"),),
-    done=(Entry("The parser reads negative amounts"),),
-    now=(Entry("Mending `total()`"),),
-    next=(Entry("Tax rounding"), Entry("The report")),
-    questions=(Entry("Is the rates API up?", unconfirmed=True),),
-    files=(Entry("`src/totals.py`", unconfirmed=True, why="changed since"), Entry("`src/tax.py`")),
-    ids=(Entry("branch `main`"), Entry("#12")),
-    commands=(Entry("`pytest tests/test_totals.py -q`"),),
+    goal=(LedgerEntry("Round totals half up"),),
+    constraints=(
+        LedgerEntry("Never touch legacy.py"),
+        LedgerEntry("Python 3.11 is enough", unconfirmed=True),
+    ),
+    decisions=(LedgerEntry("Decimal instead of float", unconfirmed=True, why="not approved yet"),),
+    done=(LedgerEntry("The parser reads negative amounts"),),
+    now=(LedgerEntry("Mending `total()`"),),
+    next=(LedgerEntry("Tax rounding"), LedgerEntry("The report")),
+    questions=(LedgerEntry("Is the rates API up?", unconfirmed=True),),
+    files=(
+        LedgerEntry("`src/totals.py`", unconfirmed=True, why="changed since"),
+        LedgerEntry("`src/tax.py`"),
+    ),
+    ids=(LedgerEntry("branch `main`"), LedgerEntry("#12")),
+    commands=(LedgerEntry("`pytest tests/test_totals.py -q`"),),
 )
 BY_HAND = Ledger(
-    goal=(Entry("Round totals half up, everywhere."),),
+    goal=(LedgerEntry("Round totals half up, everywhere."),),
     constraints=(
-        Entry("Never touch `legacy.py`"),
-        Entry("Python 3.11 is enough (nobody asked the other team)", unconfirmed=True),
+        LedgerEntry("Never touch `legacy.py`"),
+        LedgerEntry("Python 3.11 is enough (nobody asked the other team)", unconfirmed=True),
     ),
-    decisions=(Entry("Decimal instead of float -", unconfirmed=True), Entry("no rounding in SQL")),
-    done=(Entry("[x] the parser"), Entry("``` ## Now this is code ```")),
-    now=(Entry("mending total()"),),
-    questions=(Entry("Is the rates API up?", unconfirmed=True),),
-    files=(Entry("src/totals.py"), Entry("`src/odd, name.py`", unconfirmed=True)),
-    commands=(Entry("pytest -q"), Entry("`make a, b`")),
+    decisions=(
+        LedgerEntry("Decimal instead of float -", unconfirmed=True),
+        LedgerEntry("no rounding in SQL"),
+    ),
+    done=(LedgerEntry("[x] the parser"), LedgerEntry("``` ## Now this is code ```")),
+    now=(LedgerEntry("mending total()"),),
+    questions=(LedgerEntry("Is the rates API up?", unconfirmed=True),),
+    files=(LedgerEntry("src/totals.py"), LedgerEntry("`src/odd, name.py`", unconfirmed=True)),
+    commands=(LedgerEntry("pytest -q"), LedgerEntry("`make a, b`")),
 )
 
 
@@ -60,19 +69,22 @@ def golden(name: str) -> str:
 
 @pytest.mark.parametrize(("name", "ledger"), [("written", WRITTEN), ("empty", Ledger())])
 def test_a_ledger_is_written_in_the_format_that_people_know(name: str, ledger: Ledger) -> None:
-    assert written(ledger, AT) == golden(name)
+    assert new_ledger_text(ledger, AT) == golden(name)
     assert read(parse(golden(name))) == ledger
-    assert updated(parse(golden(name))) == AT
+    assert last_updated(parse(golden(name))) == AT
 
 
 def test_what_was_edited_by_hand_is_understood() -> None:
     assert read(parse(golden("by_hand"))) == BY_HAND
-    assert updated(parse(golden("by_hand"))) == "yesterday evening"
+    assert last_updated(parse(golden("by_hand"))) == "yesterday evening"
 
 
 def test_lines_that_end_as_on_windows_are_understood() -> None:
     said = read(parse(golden("crlf")))
-    assert (said.goal, said.now) == ((Entry("Round totals half up"),), (Entry("Mending total()"),))
+    assert (said.goal, said.now) == (
+        (LedgerEntry("Round totals half up"),),
+        (LedgerEntry("Mending total()"),),
+    )
 
 
 @pytest.mark.parametrize("name", ["written", "empty", "by_hand", "crlf", "conflict"])
@@ -115,17 +127,17 @@ def test_a_file_that_is_no_ledger_is_told_from_one(text: str, is_one: bool) -> N
 @pytest.mark.parametrize(
     ("text", "entry"),
     [
-        ("use tabs", Entry("use tabs")),
-        ("use tabs `UNCONFIRMED`", Entry("use tabs", unconfirmed=True)),
-        ("use tabs `UNCONFIRMED` (inferred)", Entry("use tabs", unconfirmed=True, why="inferred")),
-        ("UNCONFIRMED: use tabs", Entry("use tabs", unconfirmed=True)),
-        ("**UNCONFIRMED** use tabs", Entry("use tabs", unconfirmed=True)),
-        ("[UNCONFIRMED] use tabs", Entry("use tabs", unconfirmed=True)),
-        ("UNCONFIRMED", Entry("", unconfirmed=True)),
-        ("it is unconfirmed", Entry("it is unconfirmed")),
+        ("use tabs", LedgerEntry("use tabs")),
+        ("use tabs `UNCONFIRMED`", LedgerEntry("use tabs", unconfirmed=True)),
+        ("use tabs `UNCONFIRMED` (inferred)", LedgerEntry("use tabs", unconfirmed=True, why="inferred")),
+        ("UNCONFIRMED: use tabs", LedgerEntry("use tabs", unconfirmed=True)),
+        ("**UNCONFIRMED** use tabs", LedgerEntry("use tabs", unconfirmed=True)),
+        ("[UNCONFIRMED] use tabs", LedgerEntry("use tabs", unconfirmed=True)),
+        ("UNCONFIRMED", LedgerEntry("", unconfirmed=True)),
+        ("it is unconfirmed", LedgerEntry("it is unconfirmed")),
     ],
 )
-def test_the_mark_is_read_however_it_is_spelled(text: str, entry: Entry) -> None:
+def test_the_mark_is_read_however_it_is_spelled(text: str, entry: LedgerEntry) -> None:
     assert entry_of(text) == entry
 
 
@@ -149,7 +161,7 @@ def test_rendering_gives_back_whatever_was_parsed(text: str) -> None:
         lines = [line for block in blocks(section.lines) for line in block.lines]
         assert lines == list(section.lines)
     assert isinstance(read(parse(text)), Ledger)
-    assert isinstance(parse(text), Document)
+    assert isinstance(parse(text), LedgerDocument)
 
 
 WORDS = st.lists(
@@ -160,9 +172,9 @@ SENTENCES = WORDS.map(" ".join).filter(lambda text: text.count("`") % 2 == 0 and
 WHYS = st.sampled_from(["", "changed since", "not approved yet"])
 
 
-def entries_of(texts: st.SearchStrategy[str]) -> st.SearchStrategy[tuple[Entry, ...]]:
-    marked = st.builds(Entry, texts, st.just(value=True), WHYS)
-    return st.lists(st.one_of(st.builds(Entry, texts), marked), max_size=3).map(tuple)
+def entries_of(texts: st.SearchStrategy[str]) -> st.SearchStrategy[tuple[LedgerEntry, ...]]:
+    marked = st.builds(LedgerEntry, texts, st.just(value=True), WHYS)
+    return st.lists(st.one_of(st.builds(LedgerEntry, texts), marked), max_size=3).map(tuple)
 
 
 ITEMS = st.one_of(
@@ -174,12 +186,14 @@ ITEMS = st.one_of(
 LEDGERS = st.builds(
     Ledger,
     **{
-        part.value: entries_of(ITEMS if part in (Part.FILES, Part.IDS, Part.COMMANDS) else SENTENCES)
-        for part in Part
+        part.value: entries_of(
+            ITEMS if part in (LedgerPart.FILES, LedgerPart.IDS, LedgerPart.COMMANDS) else SENTENCES
+        )
+        for part in LedgerPart
     },
 )
 
 
 @given(LEDGERS)
 def test_reading_gives_back_whatever_was_written(ledger: Ledger) -> None:
-    assert read(parse(written(ledger, AT))) == ledger
+    assert read(parse(new_ledger_text(ledger, AT))) == ledger

@@ -8,27 +8,27 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.documents.continuity import Part, Summary
+from holdfast.core.documents.continuity import ContinuityPart, LayerSummary
 from holdfast.core.documents.promotion import (
-    Candidate,
     Destination,
-    Refused,
+    PromotionCandidate,
     ReviewState,
-    Step,
+    ReviewStep,
+    StepRefused,
     candidates,
+    destination_of,
     is_applied,
-    lane_of,
-    moved,
     proposal,
-    rebuilt,
+    rebuild_candidates,
+    take_step,
 )
 
-SUMMARY = Summary(
+SUMMARY = LayerSummary(
     "Mend it",
     {
-        Part.CONFIRMED: ("`make test` passed", "The cache is warm after one run."),
-        Part.NEXT: ("Write the docs",),
-        Part.NOTES: ("Never touch vendor/.", "`src/a.py` edited", "We decided on SQLite."),
+        ContinuityPart.CONFIRMED: ("`make test` passed", "The cache is warm after one run."),
+        ContinuityPart.NEXT: ("Write the docs",),
+        ContinuityPart.NOTES: ("Never touch vendor/.", "`src/a.py` edited", "We decided on SQLite."),
     },
 )
 DURABLE, RULE, _ = candidates(SUMMARY, "continuity:project", blocked=False, at=1)
@@ -46,19 +46,23 @@ def test_what_lasts_is_put_up_and_what_is_of_the_day_is_not() -> None:
 @pytest.mark.parametrize(
     ("candidate", "steps", "standing"),
     [
-        (DURABLE, [Step.APPROVE, Step.PROMOTE], ReviewState.PROMOTED),
-        (RULE, [Step.APPROVE, Step.PROMOTE], ReviewState.WAITING),
-        (RULE, [Step.APPROVE, Step.PROMOTE, Step.VERIFY], ReviewState.APPLIED),
-        (DURABLE, [Step.REJECT, Step.APPROVE], ReviewState.APPROVED),
-        (replace(DURABLE, standing=ReviewState.BLOCKED), [Step.ADOPT, Step.APPROVE], ReviewState.APPROVED),
+        (DURABLE, [ReviewStep.APPROVE, ReviewStep.PROMOTE], ReviewState.PROMOTED),
+        (RULE, [ReviewStep.APPROVE, ReviewStep.PROMOTE], ReviewState.WAITING),
+        (RULE, [ReviewStep.APPROVE, ReviewStep.PROMOTE, ReviewStep.VERIFY], ReviewState.APPLIED),
+        (DURABLE, [ReviewStep.REJECT, ReviewStep.APPROVE], ReviewState.APPROVED),
+        (
+            replace(DURABLE, standing=ReviewState.BLOCKED),
+            [ReviewStep.ADOPT, ReviewStep.APPROVE],
+            ReviewState.APPROVED,
+        ),
     ],
 )
 def test_a_candidate_goes_step_by_step(
-    candidate: Candidate, steps: list[Step], standing: ReviewState
+    candidate: PromotionCandidate, steps: list[ReviewStep], standing: ReviewState
 ) -> None:
     for step in steps:
-        after = moved(candidate, step)
-        assert isinstance(after, Candidate)
+        after = take_step(candidate, step)
+        assert isinstance(after, PromotionCandidate)
         candidate = after
     assert candidate.standing is standing
 
@@ -66,25 +70,25 @@ def test_a_candidate_goes_step_by_step(
 @pytest.mark.parametrize(
     ("standing", "step"),
     [
-        (ReviewState.PENDING, Step.PROMOTE),
-        (ReviewState.BLOCKED, Step.APPROVE),
-        (ReviewState.BLOCKED, Step.PROMOTE),
-        (ReviewState.REJECTED, Step.PROMOTE),
-        (ReviewState.PROMOTED, Step.PROMOTE),
-        (ReviewState.APPROVED, Step.VERIFY),
+        (ReviewState.PENDING, ReviewStep.PROMOTE),
+        (ReviewState.BLOCKED, ReviewStep.APPROVE),
+        (ReviewState.BLOCKED, ReviewStep.PROMOTE),
+        (ReviewState.REJECTED, ReviewStep.PROMOTE),
+        (ReviewState.PROMOTED, ReviewStep.PROMOTE),
+        (ReviewState.APPROVED, ReviewStep.VERIFY),
     ],
 )
-def test_no_step_is_skipped(standing: ReviewState, step: Step) -> None:
-    refused = moved(replace(DURABLE, standing=standing), step)
-    assert isinstance(refused, Refused)
+def test_no_step_is_skipped(standing: ReviewState, step: ReviewStep) -> None:
+    refused = take_step(replace(DURABLE, standing=standing), step)
+    assert isinstance(refused, StepRefused)
     assert DURABLE.id in refused.reason
     assert refused.hint
 
 
 def test_another_build_keeps_what_was_decided_and_drops_what_nobody_looked_at() -> None:
     approved = replace(DURABLE, standing=ReviewState.APPROVED)
-    assert rebuilt([approved, RULE], []) == [approved]
-    assert rebuilt([approved], [DURABLE, RULE]) == [approved, RULE]
+    assert rebuild_candidates([approved, RULE], []) == [approved]
+    assert rebuild_candidates([approved], [DURABLE, RULE]) == [approved, RULE]
 
 
 @pytest.mark.parametrize("before", ["", "# Rules\n", "# Rules", "a\n\nb\n"])
@@ -100,7 +104,9 @@ def test_a_proposal_only_adds_a_line(before: str) -> None:
 
 @pytest.mark.parametrize("before", ["", "# Rules\n", "# Rules\n\n- Be brief.", "\n"])
 def test_a_patch_can_be_applied_and_then_says_it(tmp_path: Path, before: str) -> None:
-    one = candidates(Summary("", {Part.NOTES: ("Never touch vendor/.",)}), "s", blocked=False, at=0)[0]
+    one = candidates(
+        LayerSummary("", {ContinuityPart.NOTES: ("Never touch vendor/.",)}), "s", blocked=False, at=0
+    )[0]
     (tmp_path / "AGENTS.md").write_text(before)
     patch = proposal(one, "AGENTS.md", before).patch
     subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
@@ -120,4 +126,4 @@ def test_a_patch_can_be_applied_and_then_says_it(tmp_path: Path, before: str) ->
     ],
 )
 def test_what_tells_agents_what_to_do_is_an_instruction(text: str, lane: Destination) -> None:
-    assert lane_of(text) is lane
+    assert destination_of(text) is lane

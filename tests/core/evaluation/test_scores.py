@@ -9,10 +9,10 @@ import pytest
 from holdfast.core.evaluation.facts import Fact, facts_in
 from holdfast.core.evaluation.scores import (
     Beginning,
-    Counts,
+    FactCounts,
     RecalledText,
-    compared,
-    counted,
+    compare_by_start,
+    count_facts,
     named_in,
     own_calls,
     recalls,
@@ -25,8 +25,8 @@ from tests.core.scenes import NOON, called, prompt, returned, said
 BEFORE = facts_in("`retry_budget` in retry.py, `clock_skew` in clock.py, `drain_queue` in queue.py")
 
 
-def seen(*events: Event, items: tuple[str, ...] = (), known: frozenset[Fact] = BEFORE) -> Counts:
-    return counted(events, [Beginning(0, known, items)])
+def seen(*events: Event, items: tuple[str, ...] = (), known: frozenset[Fact] = BEFORE) -> FactCounts:
+    return count_facts(events, [Beginning(0, known, items)])
 
 
 def recall(call: str, text: str) -> tuple[Event, Event]:
@@ -77,9 +77,9 @@ def test_only_the_first_steps_behind_a_beginning_count() -> None:
 
 def test_each_beginning_is_counted_up_to_the_next() -> None:
     events = [said("retry.py", "a1"), said("clock.py", "a2"), said("queue.py", "a3")]
-    both = counted(events, [Beginning(0, BEFORE), Beginning(2, BEFORE)])
+    both = count_facts(events, [Beginning(0, BEFORE), Beginning(2, BEFORE)])
     assert (both.agent_events, both.needed) == (3, 3)
-    assert counted(events, [Beginning(0, frozenset()), Beginning(2, BEFORE)]).needed == 1
+    assert count_facts(events, [Beginning(0, frozenset()), Beginning(2, BEFORE)]).needed == 1
 
 
 def test_what_we_recalled_is_neither_lost_nor_new() -> None:
@@ -126,7 +126,7 @@ def test_recovered_and_cold_sessions_are_compared_by_means() -> None:
     warm = SessionScore("s1", "h", "p", 1, Start.RECOVERED, 60, 10, 5, 6, 2, 30, 2, 1)
     cold = SessionScore("s2", "h", "p", 1, Start.COLD, 60, 0, 0, 3, 9, 50, 0, 0)
     first = SessionScore("s3", "h", "p", 1, Start.COLD, 60, novel_context_count=900)
-    means = compared([warm, cold, first])
+    means = compare_by_start([warm, cold, first])
     told = {start: {name: (mean.value, mean.n) for name, mean in of.items()} for start, of in means.items()}
     assert told == {
         Start.RECOVERED: {

@@ -10,17 +10,29 @@ import pytest
 from holdfast.core.evaluation.survival import (
     Cut,
     CutKind,
+    FactSighting,
     Need,
     Rarity,
-    Sighting,
     cuts,
+    deleted_file_names,
+    facts_of_event,
+    last_state,
     mean,
-    mentioned,
     need,
+    offered_as_present,
     rarity,
     score,
 )
-from holdfast.core.events.event import MAIN, Action, Compacted, CompactionSign, Event, Origin
+from holdfast.core.events.event import (
+    MAIN,
+    Action,
+    Compacted,
+    CompactionSign,
+    Event,
+    Origin,
+    Todo,
+    TodosChanged,
+)
 from tests.core.scenes import KEY, NOON, called, prompt, returned, said
 
 
@@ -37,7 +49,7 @@ def compacted(sign: CompactionSign, summary: str = "", agent: str = MAIN) -> Com
 
 def needed(events: list[Event], at: int = 50, recurring: int = 1) -> Need | None:
     cut = Cut(CutKind.VIRTUAL, at, at, len(events))
-    return need(events, [mentioned(event) for event in events], cut, recurring)
+    return need(events, [facts_of_event(event) for event in events], cut, recurring)
 
 
 NAMES = [f"fact_{number}" for number in range(20)]
@@ -51,8 +63,8 @@ def session_that_needs(*after: Event) -> list[Event]:
 def test_of_a_long_file_that_is_written_its_ends_count() -> None:
     whole = f"first_one {'x ' * 3_000} in_passing {'x ' * 3_000} last_one"
     written = replace(called("c", Action.WRITE, "/app/a.py"), detail=whole)
-    assert {"first_one", "last_one"} <= mentioned(written)
-    assert "in_passing" not in mentioned(written)
+    assert {"first_one", "last_one"} <= facts_of_event(written)
+    assert "in_passing" not in facts_of_event(written)
 
 
 def test_a_long_stretch_is_cut_at_half_and_three_quarters() -> None:
@@ -162,7 +174,7 @@ def test_rules_come_from_people_alone() -> None:
 
 
 NEED = Need(
-    seen={"old_one": Sighting(1, 90), "new_one": Sighting(3, 0), "not_used": Sighting(1, 5)},
+    seen={"old_one": FactSighting(1, 90), "new_one": FactSighting(3, 0), "not_used": FactSighting(1, 5)},
     events_before=100,
     needed=frozenset({"old_one", "new_one"}),
     rediscovered=frozenset(),
@@ -193,7 +205,7 @@ def test_a_brief_is_scored_by_what_was_needed(
 
 def test_names_are_left_out_where_only_the_rest_is_asked_for() -> None:
     needed = frozenset({"old_one", "retry.py", "src/", "git push"})
-    wanted = replace(NEED, needed=needed, seen=dict.fromkeys(needed, Sighting(1, 0)))
+    wanted = replace(NEED, needed=needed, seen=dict.fromkeys(needed, FactSighting(1, 0)))
     result = score("- Edited: src/retry.py", wanted, Rarity(9, dict.fromkeys(needed, 1)))
     assert result.survival == pytest.approx(2 / 4)
     assert result.survival_without_names == pytest.approx(2 / 3)
@@ -221,3 +233,84 @@ def test_a_mean_counts_only_what_was_measured(
     result = mean(values)
     assert (result.value, result.n) == (value, n)
     assert result.error == (None if error is None else pytest.approx(error))
+
+
+def test_the_last_state_is_what_failed_what_was_edited_and_what_is_open() -> None:
+    todos = (Todo("write the changelog", "pending"), Todo("mend the lexer", "completed"))
+    events: list[Event] = [
+        called("c1", Action.RUN, "make lint"),
+        returned("c1", ok=False),
+        called("c2", Action.RUN, "make test"),
+        returned("c2", ok=False),
+        called("c3", Action.RUN, "make test"),
+        returned("c3"),
+        called("c4", Action.EDIT, "/app/src/lexer.py"),
+        returned("c4"),
+        called("c5", Action.EDIT, "/app/src/refused.py"),
+        returned("c5", ok=False),
+        called("c6", Action.RUN, "cd /app && rg frobnicate src | head"),
+        returned("c6", ok=False),
+        TodosChanged(session=KEY, record="t", at=NOON, origin=Origin.ASSISTANT, todos=todos),
+    ]
+    state = last_state(events)
+    assert (state.failing, state.edited, state.todos) == (
+        "make lint",
+        "/app/src/lexer.py",
+        ("write the changelog",),
+    )
+    assert state.held("Failed: `make lint`. Edited src/lexer.py. To do: write the changelog") == (True,) * 3
+    assert state.held("All is well.") == (False,) * 3
+
+
+def test_how_much_of_it_was_shown_is_no_part_of_what_failed() -> None:
+    failed: list[Event] = [
+        called("c1", Action.RUN, "cd /app && make lint 2>&1 | tail -40"),
+        returned("c1", ok=False),
+    ]
+    assert last_state(failed).held("Failed: `make lint`") == (True,)
+
+
+def test_nothing_to_hold_is_not_held_against_a_brief() -> None:
+    assert last_state([said("Nothing yet.", "s")]).held("") == ()
+
+
+@pytest.mark.parametrize(
+    ("commands", "names"),
+    [
+        (["rm -f src/old.py"], {"old.py"}),
+        (["git mv src/old.py src/new.py"], {"old.py"}),
+        (["mv src/old.py lib/"], set()),
+        (["mv a.py b.py && mv b.py a.py"], {"b.py"}),
+        (["rm src/old.py", "mv src/new.py src/old.py"], {"new.py"}),
+        (["ls src/old.py"], set()),
+    ],
+)
+def test_deleted_and_renamed_files_are_gone(commands: list[str], names: set[str]) -> None:
+    events: list[Event] = []
+    for number, command in enumerate(commands):
+        events += [called(f"c{number}", Action.RUN, command), returned(f"c{number}")]
+    assert deleted_file_names(events) == names
+
+
+def test_a_deletion_that_failed_and_a_file_that_came_back_are_not_gone() -> None:
+    failed: list[Event] = [called("c1", Action.RUN, "rm a.py"), returned("c1", ok=False)]
+    back: list[Event] = [
+        called("c2", Action.DELETE, "/app/b.py"),
+        returned("c2"),
+        called("c3", Action.WRITE, "/app/b.py"),
+        returned("c3"),
+    ]
+    assert deleted_file_names([*failed, *back]) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("brief", "offered"),
+    [
+        ("- edited `src/old.py` twice", True),
+        ("- `src/old.py` was deleted", False),
+        ("- renamed `old.py` → `new.py`", False),
+        ("- edited `src/older.py`", False),
+    ],
+)
+def test_a_stale_name_must_be_called_so(brief: str, offered: bool) -> None:  # noqa: FBT001
+    assert offered_as_present(brief, "old.py") is offered

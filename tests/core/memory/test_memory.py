@@ -17,28 +17,28 @@ from holdfast.core.memory.memory import (
     Label,
     Memory,
     MemoryKind,
-    Scope,
+    MemoryScope,
     Wording,
     asked_to_remember,
+    clear_superseded,
     contradicts,
-    following,
     identity,
+    in_series,
     kind_of,
     labels_of,
+    mark_recalled,
+    mark_superseded,
     read,
-    recalled,
-    restored,
-    said_again,
     strength,
     subject_of,
-    superseded,
+    with_repetition,
 )
 from tests.core.scenes import NOON
 
 
 def memory(tags: tuple[str, ...] = (), *, pinned: bool = False) -> Memory:
     text = "The port is 8080."
-    return Memory("m1", text, kind_of(text), Scope.PROJECT, "p1", "w1", NOON, tags, pinned=pinned)
+    return Memory("m1", text, kind_of(text), MemoryScope.PROJECT, "p1", "w1", NOON, tags, pinned=pinned)
 
 
 @pytest.mark.parametrize(
@@ -113,31 +113,31 @@ def test_only_another_value_for_the_same_subject_contradicts(one: str, other: st
 
 
 def test_saying_it_again_is_one_memory_seen_twice() -> None:
-    again = said_again(memory(tags=("net",)), read("critical: [http]: The port is 8080"), NOON + DAY_MS)
+    again = with_repetition(memory(tags=("net",)), read("critical: [http]: The port is 8080"), NOON + DAY_MS)
     assert (again.seen, again.seen_at) == (2, NOON + DAY_MS)
     assert (again.tags, again.importance, again.pinned) == (("net", "http"), CRITICAL, True)
     assert again.text == "The port is 8080."
 
 
 def test_the_older_of_two_that_contradict_stays_and_says_so() -> None:
-    older = superseded(superseded(memory(), "m2"), "m3")
+    older = mark_superseded(mark_superseded(memory(), "m2"), "m3")
     assert (older.superseded_by, older.labels) == ("m3", (Label.SUPERSEDED,))
 
 
 def test_what_superseded_it_is_gone_so_that_it_holds_again() -> None:
     before = replace(memory(), labels=(Label.TRANSIENT,))
-    assert restored(superseded(before, "m2")) == before
+    assert clear_superseded(mark_superseded(before, "m2")) == before
 
 
 @pytest.mark.parametrize(("later", "place"), [(0, 3), (SHORTLY_MS, 3), (SHORTLY_MS + 1, 0), (-1, 0)])
 def test_what_is_said_shortly_after_another_follows_it(later: int, place: int) -> None:
     last = replace(memory(), id="last", stretch="first", place=2)
-    after = following(replace(memory(), id="new", created_at=NOON + later), last)
+    after = in_series(replace(memory(), id="new", created_at=NOON + later), last)
     assert (after.stretch, after.place) == ("first" if place else "new", place)
 
 
 def test_what_follows_none_begins_a_stretch() -> None:
-    assert following(replace(memory(), id="new"), None).stretch == "new"
+    assert in_series(replace(memory(), id="new"), None).stretch == "new"
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_what_a_text_speaks_of_is_its_subject(text: str, subject: str) -> None:
 def test_strength_fades_by_the_day_and_returns_when_it_is_found() -> None:
     assert strength(memory(), NOON) == USUAL
     assert strength(memory(), NOON + 2 * DAY_MS) == pytest.approx(USUAL * FADING**2)
-    result = recalled(memory(), NOON + 2 * DAY_MS)
+    result = mark_recalled(memory(), NOON + 2 * DAY_MS)
     assert (result.found, strength(result, NOON + 2 * DAY_MS)) == (1, USUAL)
     assert strength(memory(pinned=True), NOON + 999 * DAY_MS) == 1.0
 

@@ -19,7 +19,17 @@ from holdfast.core.events.event import (
     Usage,
     map_text,
 )
-from holdfast.core.memory.passages import LENGTH, OUTPUT, Passage, PassageKind, passages, trimmed
+from holdfast.core.memory.passages import (
+    LENGTH,
+    OUTPUT,
+    SECTION_LENGTH,
+    MarkdownSection,
+    Passage,
+    PassageKind,
+    markdown_sections,
+    passages,
+    relevant_events,
+)
 from holdfast.core.redaction.redact import redact
 from tests.core.made_up import BEGIN, END, HUNTER, PEM_LINES, PROVIDER_KEYS
 from tests.core.scenes import KEY, MINUTE, NOON, called, prompt, returned, said
@@ -29,7 +39,7 @@ ROOT = "/home/you/app"
 
 
 def told(*events: Event) -> list[Passage]:
-    return passages([map_text(event, redact) for event in trimmed(events)], ROOT)
+    return passages([map_text(event, redact) for event in relevant_events(events)], ROOT)
 
 
 def text_of(*events: Event) -> str:
@@ -222,14 +232,86 @@ def some(kind: str, text: str, record: str) -> Event:
 @given(st.lists(st.tuples(st.sampled_from("pac"), st.integers(1, 2_500)), max_size=30))
 def test_from_where_a_passage_begins_it_reads_the_same(shape: list[tuple[str, int]]) -> None:
     events = [some(kind, f"{number} " * length, f"r{number}") for number, (kind, length) in enumerate(shape)]
-    whole = passages(trimmed(events))
+    whole = passages(relevant_events(events))
     for place, passage in enumerate(whole):
         if passage.begins:
             start = next(n for n, event in enumerate(events) if event.record == passage.begins)
-            assert passages(trimmed(events[start:])) == whole[place:]
+            assert passages(relevant_events(events[start:])) == whole[place:]
 
 
 @given(st.lists(st.text(max_size=3_000), max_size=6))
 def test_whatever_is_said_fits(texts: list[str]) -> None:
     events = [said(text, str(number)) for number, text in enumerate(texts)]
     assert all(0 < len(passage.text) <= LENGTH for passage in told(*events))
+
+
+FILE = """\
+Before any heading.
+
+# Rules
+Never touch the schema.
+
+## Tests ##
+Run `make test`.
+```sh
+# not a heading
+```
+### Slow ones
+Only at night.
+## Style
+Tabs.
+# Notes
+"""
+
+
+def test_each_section_stands_under_its_headings() -> None:
+    assert markdown_sections(FILE) == [
+        MarkdownSection((), "Before any heading."),
+        MarkdownSection(("Rules",), "Never touch the schema."),
+        MarkdownSection(("Rules", "Tests"), "Run `make test`.\n```sh\n# not a heading\n```"),
+        MarkdownSection(("Rules", "Tests", "Slow ones"), "Only at night."),
+        MarkdownSection(("Rules", "Style"), "Tabs."),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#no heading",
+        "####### seven",
+        "    # code",
+        "~~~\n# inside\n```\n# still\n~~~",
+        "````\n```\n# inside\n````",
+    ],
+)
+def test_what_only_looks_like_a_heading_is_text(text: str) -> None:
+    assert markdown_sections(text) == [MarkdownSection((), text.strip())]
+
+
+def test_a_fence_that_nobody_closes_reaches_to_the_end() -> None:
+    assert markdown_sections("# One\n```\n# Two") == [MarkdownSection(("One",), "```\n# Two")]
+
+
+@pytest.mark.parametrize("text", ["", "   \n\n", "# Only a heading", "#\n##\n"])
+def test_where_nothing_is_said_there_is_no_section(text: str) -> None:
+    assert markdown_sections(text) == [] or all(section.text for section in markdown_sections(text))
+
+
+def test_a_long_section_goes_on_under_the_same_heading() -> None:
+    paragraphs = [f"Paragraph {number}. " + "It goes on. " * 20 for number in range(30)]
+    result = markdown_sections("# Long\n" + "\n\n".join(paragraphs))
+    assert len(result) > 2
+    assert {section.headings for section in result} == {("Long",)}
+    assert "\n\n".join(section.text for section in result).split() == " ".join(paragraphs).split()
+
+
+@given(st.text())
+def test_no_section_is_empty_or_too_long(text: str) -> None:
+    result = markdown_sections(text)
+    assert all(0 < len(section.text) <= SECTION_LENGTH for section in result)
+
+
+@given(st.lists(st.sampled_from(["# A", "## B", "text", "", "```", "~~~", "#x"]), max_size=20))
+def test_every_line_that_is_no_heading_is_kept(lines: list[str]) -> None:
+    kept = [line for section in markdown_sections("\n".join(lines)) for line in section.text.splitlines()]
+    assert [line for line in kept if line == "text"] == [line for line in lines if line == "text"]

@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.memory.ranking import FADES, WORDS_MOST, Candidate, Pool, query_words, ranked
+from holdfast.core.memory.ranking import FADES, WORDS_MOST, Pool, RankingCandidate, query_words, rank
 
 
-def order(*candidates: Candidate) -> list[str]:
-    return [one.candidate.id for one in ranked(candidates)]
+def order(*candidates: RankingCandidate) -> list[str]:
+    return [one.candidate.id for one in rank(candidates)]
 
 
-def score(one: Candidate, *others: Candidate) -> float:
-    return next(result.score for result in ranked([one, *others]) if result.candidate is one)
+def score(one: RankingCandidate, *others: RankingCandidate) -> float:
+    return next(result.score for result in rank([one, *others]) if result.candidate is one)
 
 
 @pytest.mark.parametrize(
@@ -45,64 +45,79 @@ def test_a_query_has_few_words_each_once(asked: str) -> None:
 
 @pytest.mark.parametrize("voice", ["keywords", "nearness", "meaning"])
 def test_each_voice_alone_decides_between_texts_that_are_otherwise_alike(voice: str) -> None:
-    one = Candidate("one", 5, 0.5, 0.5)
+    one = RankingCandidate("one", 5, 0.5, 0.5)
     more = one._replace(id="more", **{voice: getattr(one, voice) * 1.5})
     assert order(one, more) == ["more", "one"]
 
 
 def test_two_voices_that_agree_beat_one_that_shouts() -> None:
-    shouts = Candidate("shouts", keywords=12)
-    assert order(shouts, Candidate("agree", keywords=9, nearness=0.8, meaning=0.6)) == ["agree", "shouts"]
+    shouts = RankingCandidate("shouts", keywords=12)
+    assert order(shouts, RankingCandidate("agree", keywords=9, nearness=0.8, meaning=0.6)) == [
+        "agree",
+        "shouts",
+    ]
 
 
 def test_the_keyword_score_has_no_end_and_the_sum_has_one() -> None:
-    assert score(Candidate("all", 1e9, 1, 1)) == pytest.approx(1)
+    assert score(RankingCandidate("all", 1e9, 1, 1)) == pytest.approx(1)
 
 
 def test_a_meaning_that_points_away_counts_for_nothing() -> None:
-    assert order(Candidate("away", meaning=-0.9)) == []
-    assert score(Candidate("kept", keywords=3, meaning=-0.9)) == score(Candidate("kept", keywords=3))
+    assert order(RankingCandidate("away", meaning=-0.9)) == []
+    assert score(RankingCandidate("kept", keywords=3, meaning=-0.9)) == score(
+        RankingCandidate("kept", keywords=3)
+    )
 
 
 def test_a_text_gains_from_its_neighbours_and_more_from_the_next_than_from_the_one_after() -> None:
-    asked = Candidate("asked", 9, 0.9, session="s", place=4)
-    answer, after, far = (Candidate(f"{place}", 1, session="s", place=place) for place in (5, 6, 7))
+    asked = RankingCandidate("asked", 9, 0.9, session="s", place=4)
+    answer, after, far = (RankingCandidate(f"{place}", 1, session="s", place=place) for place in (5, 6, 7))
     assert order(far, after, answer, asked) == ["asked", "5", "6", "7"]
     assert score(answer, asked) > score(after, asked) > score(far, asked)
     assert score(answer, asked) == score(answer._replace(place=3), asked)
 
 
 def test_neighbours_in_another_session_or_in_none_are_none() -> None:
-    asked, answer = Candidate("asked", 9, 0.9, session="s", place=4), Candidate("a", 1, session="t", place=5)
+    asked, answer = (
+        RankingCandidate("asked", 9, 0.9, session="s", place=4),
+        RankingCandidate("a", 1, session="t", place=5),
+    )
     assert score(answer, asked) == score(answer)
     assert score(answer._replace(session=""), asked._replace(session="")) == score(answer)
 
 
 def test_a_session_that_is_about_the_matter_lifts_what_else_it_says() -> None:
-    best, lifted = Candidate("best", 9, session="s", place=0), Candidate("lifted", 3, session="s", place=9)
-    assert order(best, Candidate("alone", 3), lifted) == ["best", "lifted", "alone"]
+    best, lifted = (
+        RankingCandidate("best", 9, session="s", place=0),
+        RankingCandidate("lifted", 3, session="s", place=9),
+    )
+    assert order(best, RankingCandidate("alone", 3), lifted) == ["best", "lifted", "alone"]
 
 
 def test_the_best_text_is_not_moved_by_standing_in_a_session() -> None:
-    assert score(Candidate("one", 5, session="s")) == score(Candidate("one", 5))
+    assert score(RankingCandidate("one", 5, session="s")) == score(RankingCandidate("one", 5))
 
 
 def test_among_equals_the_stronger_leads_and_no_more_than_that() -> None:
-    fresh, old = Candidate("fresh", 5), Candidate("old", 5, strength=0)
+    fresh, old = RankingCandidate("fresh", 5), RankingCandidate("old", 5, strength=0)
     assert order(old, fresh) == ["fresh", "old"]
     assert score(old) == pytest.approx((1 - FADES) * score(fresh))
     assert order(fresh._replace(keywords=4), old) == ["old", "fresh"]
 
 
 def test_equals_stay_in_the_order_in_which_they_came() -> None:
-    assert order(Candidate("b", 2), Candidate("a", 2), Candidate("c", 2)) == ["b", "a", "c"]
+    assert order(RankingCandidate("b", 2), RankingCandidate("a", 2), RankingCandidate("c", 2)) == [
+        "b",
+        "a",
+        "c",
+    ]
 
 
 def test_what_was_only_nearer_than_nothing_is_noise() -> None:
-    far, near = Candidate("far", meaning=0.1), Candidate("near", meaning=0.9)
-    worded = Candidate("worded", keywords=0.001, session="s")
-    beside = Candidate("beside", meaning=0.001, session="s", place=1)
-    assert [one.candidate.id for one in ranked((far, near, worded, beside)) if one.is_noise] == ["far"]
+    far, near = RankingCandidate("far", meaning=0.1), RankingCandidate("near", meaning=0.9)
+    worded = RankingCandidate("worded", keywords=0.001, session="s")
+    beside = RankingCandidate("beside", meaning=0.001, session="s", place=1)
+    assert [one.candidate.id for one in rank((far, near, worded, beside)) if one.is_noise] == ["far"]
 
 
 def test_a_pool_looks_again_at_the_best_of_both_searches() -> None:
@@ -118,7 +133,7 @@ def test_what_a_search_left_out_is_no_nearer_than_what_it_gave() -> None:
 
 numbers = st.floats(0, 1)
 candidates = st.builds(
-    Candidate,
+    RankingCandidate,
     id=st.text(max_size=3),
     keywords=st.floats(0, 1e6),
     nearness=numbers,
@@ -130,16 +145,16 @@ candidates = st.builds(
 
 
 @given(st.lists(candidates))
-def test_any_candidates_come_back_once_and_in_order(found: list[Candidate]) -> None:
-    scores = [one.score for one in ranked(found)]
+def test_any_candidates_come_back_once_and_in_order(found: list[RankingCandidate]) -> None:
+    scores = [one.score for one in rank(found)]
     assert scores == sorted(scores, reverse=True)
     assert all(one > 0 for one in scores)
-    assert {id(one.candidate) for one in ranked(found)} <= set(map(id, found))
+    assert {id(one.candidate) for one in rank(found)} <= set(map(id, found))
     assert len(scores) <= len(found)
 
 
 @given(st.lists(candidates), candidates)
-def test_more_keywords_never_lower_a_score(others: list[Candidate], one: Candidate) -> None:
+def test_more_keywords_never_lower_a_score(others: list[RankingCandidate], one: RankingCandidate) -> None:
     one = one._replace(keywords=one.keywords + 1)
     more = one._replace(keywords=one.keywords + 5)
     apart = [other for other in others if (other.session, other.place) != (one.session, one.place)]

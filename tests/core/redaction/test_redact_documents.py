@@ -13,8 +13,7 @@ from types import FrameType
 
 import pytest
 
-from holdfast.core.redaction.redact import SEGMENT, redact
-from holdfast.core.redaction.stream import redact_stream
+from holdfast.core.redaction.redact import SEGMENT, redact, redact_stream
 from tests.core.made_up import BEGIN, END
 
 BASE64 = base64.b64encode(random.Random(11).randbytes(150_000)).decode()

@@ -20,25 +20,22 @@ from holdfast.core.redaction import (
     by_name,
     by_place,
     by_shape,
-    documents,
     names,
     scan,
     sentences,
     spans,
-    tables,
     views,
 )
 from holdfast.core.redaction import commands as redact_commands
 from holdfast.core.redaction import forms as redact_forms
-from holdfast.core.redaction import shapes as redact_shapes
 from tests.tables import every_row
 
 # There is no other way to read a pattern; these modules have been there under this name since 3.11.
 from re import _constants as signs, _parser as parser  # type: ignore[attr-defined]  # isort: skip
 
 MODULES = [
-    *(assignments, blocks, by_name, by_place, by_shape, documents, names),
-    *(redact_commands, redact_shapes, sentences, spans, tables, views),
+    *(assignments, blocks, by_name, by_place, by_shape, names),
+    *(redact_commands, redact_forms, sentences, spans, views),
 ]
 BACKTRACKING = (signs.MAX_REPEAT, signs.MIN_REPEAT)
 LONGEST = 20_000
@@ -58,8 +55,8 @@ def patterns(module: ModuleType) -> Iterator[tuple[str, str, int]]:
 
 
 def shapes() -> Iterator[tuple[str, str, int]]:
-    forms = {form for of in redact_shapes.BY_BEGINNING.values() for form in of}
-    for kind, form in [*sorted(forms), *redact_shapes.MARKED_FORMS, *redact_forms.LED, *redact_forms.SIGNED]:
+    forms = {form for of in redact_forms.BY_BEGINNING.values() for form in of}
+    for kind, form in [*sorted(forms), *redact_forms.MARKED_FORMS, *redact_forms.LED, *redact_forms.SIGNED]:
         yield kind, form, int(re.ASCII)
 
 

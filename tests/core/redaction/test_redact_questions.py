@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.core.redaction import by_name, by_shape, commands, scan, shapes, views
+from holdfast.core.redaction import by_name, by_shape, commands, forms, scan, views
 from holdfast.core.redaction.by_name import by_foreign_name
 from holdfast.core.redaction.rules import Page, Rule, page_of, questions_for, searches_for
 from holdfast.core.redaction.spans import Span
@@ -143,7 +143,7 @@ def test_a_run_is_the_same_for_the_pattern_of_names_and_for_the_table() -> None:
         assert bool(name.lastindex) == (chr(byte) in "0123456789")
 
 
-@pytest.mark.parametrize("mark", shapes.MARKS)
+@pytest.mark.parametrize("mark", forms.MARKS)
 def test_every_mark_is_seen(mark: str) -> None:
     assert by_shape._is_marked("a" * 20 + mark + "b" * 20)
     assert not by_shape._is_marked("a" * 50)

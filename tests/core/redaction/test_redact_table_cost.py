@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import SupportsIndex
 
-from holdfast.core.redaction.tables import column_at
+from holdfast.core.redaction.assignments import column_at
 
 ROWS = [f"user{number},hunter{number}Xy9" for number in range(300)]
 

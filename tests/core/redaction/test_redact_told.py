@@ -6,8 +6,7 @@ import base64
 
 import pytest
 
-from holdfast.core.redaction.redact import redact
-from holdfast.core.redaction.stream import redact_stream
+from holdfast.core.redaction.redact import redact, redact_stream
 from tests.core.drawn import drawn
 from tests.core.made_up import made_up
 

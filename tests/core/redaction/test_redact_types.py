@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.core.redaction.randomness import is_code_name
 from holdfast.core.redaction.redact import redact, secrets_in
+from holdfast.core.redaction.values import is_code_name
 from tests.core.code_about_keys import LINES, TEXTS, corpus
 from tests.core.drawn import drawn
 

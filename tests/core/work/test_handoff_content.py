@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from holdfast.core.brief.brief_input import BriefInput, Reason
-from holdfast.core.documents.handoff import TITLES, Check, Handoff, Head
+from holdfast.core.documents.handoff import TITLES, Check, Handoff, HandoffHead
 from holdfast.core.events.event import Action, Event, Origin, SubagentStarted, Todo, TodosChanged, ToolCalled
 from holdfast.core.evidence.trail import Utterance
 from holdfast.core.work.handoff_content import (
@@ -68,7 +68,7 @@ def handed(own: HandoffWords = NO_WORDS, events: list[Event] | None = None, **ch
     """The handoff after these events, with an agent's own words, and what is told changed."""
     seen = story() if events is None else events
     told = BriefInput(Reason.STARTUP, after(session(), *seen), NOON + 3 * MINUTE)
-    return fill_handoff(replace(told, **changes), seen, Head("go on"), own)  # type: ignore[arg-type]
+    return fill_handoff(replace(told, **changes), seen, HandoffHead("go on"), own)  # type: ignore[arg-type]
 
 
 def section(handoff: Handoff, title: str) -> str:

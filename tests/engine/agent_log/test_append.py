@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from holdfast.core.agent_log.context import turns_of
-from holdfast.core.agent_log.records import Log, Record, made, path_to
+from holdfast.core.agent_log.records import Log, Record, new_record, path_to
 from holdfast.core.session.session import Phase, Process
 from holdfast.engine.agent_log import append as module
 from holdfast.engine.agent_log.append import Owner, append, path_at, path_of, take_over
@@ -114,7 +114,7 @@ def test_of_a_long_log_only_the_last_window_is_read(stage: Stage, monkeypatch: p
 
 def test_an_agent_that_is_gone_leaves_a_session_that_is_not_pruned(stage: Stage) -> None:
     gone = Owner(KEY, identity(stage.project("app")), Process(2**22 + 1, 1))
-    append(stage.engine(), gone, [made("custom", "1", "", NOON, {}), asked("2", "1", "hi")])
+    append(stage.engine(), gone, [new_record("custom", "1", "", NOON, {}), asked("2", "1", "hi")])
     stage.now = NOON + HOUR
     assert finalise_orphans(stage.engine()) == [KEY]
     stage.now = NOON + 400 * 24 * HOUR
@@ -123,6 +123,6 @@ def test_an_agent_that_is_gone_leaves_a_session_that_is_not_pruned(stage: Stage)
     again = append(
         stage.engine(),
         gone,
-        [made("message", "3", "2", stage.now, {"message": {"role": "user", "content": "on"}})],
+        [new_record("message", "3", "2", stage.now, {"message": {"role": "user", "content": "on"}})],
     )
     assert again.session.phase is Phase.LIVE

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from holdfast import harnesses
-from holdfast.core.documents.continuity import LayerName, Part
-from holdfast.core.documents.continuity_audit import AuditTrigger, Scope
+from holdfast.core.documents.continuity import ContinuityPart, LayerName
+from holdfast.core.documents.continuity_audit import AuditScope, AuditTrigger
 from holdfast.core.events.world import Project
 from holdfast.core.session.session import Phase, Session, begin
 from holdfast.engine.briefing import wrapper
@@ -61,7 +61,7 @@ def saved(stage: Stage, project: Project) -> None:
     source = Source(
         Choice.EXPLICIT, "claude-code", transcript(stage, "s0", "Next step: skip comments."), "s0"
     )
-    task = Task(Scope.BOTH, source, AuditTrigger.SAVE)
+    task = Task(AuditScope.BOTH, source, AuditTrigger.SAVE)
     continuity.save(desk_of(stage), here(stage, project), task, MEANS)
 
 
@@ -169,7 +169,7 @@ def test_an_ended_session_is_saved_once(stage: Stage, project: Project) -> None:
     outcome = auto_save.save(engine, session, MEANS)
     assert outcome is not None
     assert outcome.entry.trigger is AuditTrigger.WRAPPER
-    assert (outcome.entry.scope, outcome.entry.write_mode.value) == (Scope.BOTH, "merge")
+    assert (outcome.entry.scope, outcome.entry.write_mode.value) == (AuditScope.BOTH, "merge")
     assert auto_save.due(engine) is None
     assert auto_save.save(engine, session, MEANS) is None, "whoever comes second has nothing to do"
 
@@ -280,15 +280,15 @@ def test_what_was_kept_stands_in_for_a_transcript_that_is_gone(
     stage: Stage, project: Project, extractor: str
 ) -> None:
     stage.config = Config(continuity=Continuity(extractor=extractor))
-    task = Task(Scope.BOTH, gone(stage, project), AuditTrigger.SAVE)
+    task = Task(AuditScope.BOTH, gone(stage, project), AuditTrigger.SAVE)
     outcome = continuity.save(desk_of(stage), here(stage, project), task, MEANS)
     assert outcome.said[LayerName.SHARED].goal.startswith("Mend the lexer")
-    assert outcome.said[LayerName.LOCAL].of(Part.NEXT) == ("Next step: write the docs of it.",)
+    assert outcome.said[LayerName.LOCAL].of(ContinuityPart.NEXT) == ("Next step: write the docs of it.",)
 
 
 def test_a_transcript_that_was_named_and_is_gone_is_an_error(stage: Stage, project: Project) -> None:
     named = replace(gone(stage, project), choice=Choice.EXPLICIT)
     with pytest.raises(TranscriptUnreadable):
         continuity.save(
-            desk_of(stage), here(stage, project), Task(Scope.BOTH, named, AuditTrigger.SAVE), MEANS
+            desk_of(stage), here(stage, project), Task(AuditScope.BOTH, named, AuditTrigger.SAVE), MEANS
         )

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.config import Config
-from holdfast.core.documents.ledger import Entry, Ledger, parse, read
+from holdfast.core.documents.ledger import Ledger, LedgerEntry, parse, read
 from holdfast.core.events.world import Project
 from holdfast.engine.documents import ledger
 from holdfast.engine.documents.ledger import DEFAULT_PATH, Rules, place_of, rules
@@ -103,8 +103,10 @@ class TestSaving:
             "# Session Ledger\n\n_Last updated: 2027-01-15T09:00:00Z_\n\n## Goal\nMend the sums of a"
         )
         assert [entry.text for entry in said.files] == ["`b.c`", "`a.c`"]
-        assert Entry("branch `main`") in said.ids
-        assert said.decisions == (Entry("I decided to round half up.", unconfirmed=True, why="not approved"),)
+        assert LedgerEntry("branch `main`") in said.ids
+        assert said.decisions == (
+            LedgerEntry("I decided to round half up.", unconfirmed=True, why="not approved"),
+        )
 
     def test_keeps_out_of_git_what_nobody_tracks(self, stage: Stage, project: Project, place: Place) -> None:
         work(stage)
@@ -142,7 +144,7 @@ class TestSaving:
         stage.write("a", ("prompt", "and now the report"))
         stage.payload("a", "stop")
         said = save(stage, place, project)
-        assert said.questions == (Entry("who pays?"),)
+        assert said.questions == (LedgerEntry("who pays?"),)
         assert "## Mine\nabc\n" in file.read_text()
         assert "and now the report" in said.now[0].text
 
@@ -150,20 +152,22 @@ class TestSaving:
         self, stage: Stage, project: Project, place: Place
     ) -> None:
         work(stage)
-        given = Ledger(now=(Entry(f"calling the API with {TOKEN}"),), decisions=(Entry("Use floats"),))
+        given = Ledger(
+            now=(LedgerEntry(f"calling the API with {TOKEN}"),), decisions=(LedgerEntry("Use floats"),)
+        )
         session = stage.store.session("a")
         assert session is not None
         said = save(stage, place, project, ledger.by_agent(given, session))
         assert "[REDACTED" in said.now[0].text
         assert len(said.now) == 1
-        assert Entry("Use floats", unconfirmed=True, why="not approved") in said.decisions
+        assert LedgerEntry("Use floats", unconfirmed=True, why="not approved") in said.decisions
         assert TOKEN not in (place.root / DEFAULT_PATH).read_text()
 
     def test_without_a_session_only_the_given_words_are_written(
         self, stage: Stage, project: Project, place: Place
     ) -> None:
-        said = ledger.save(stage.engine(), place, project, None, Ledger(goal=(Entry("sums"),))).ledger
-        assert said == Ledger(goal=(Entry("sums"),))
+        said = ledger.save(stage.engine(), place, project, None, Ledger(goal=(LedgerEntry("sums"),))).ledger
+        assert said == Ledger(goal=(LedgerEntry("sums"),))
 
     def test_another_session_adds_and_takes_nothing_away(
         self, stage: Stage, project: Project, place: Place
@@ -186,7 +190,7 @@ class TestSaving:
         file.write_text(file.read_text() + f"\n## Mine\ntoken {TOKEN}\n")
         for turn in range(30):
             stage.now += MINUTE
-            save(stage, place, project, Ledger(now=(Entry(f"step {turn}"),)))
+            save(stage, place, project, Ledger(now=(LedgerEntry(f"step {turn}"),)))
         kept = files.versions(place)
         assert len(kept) == files.VERSIONS_KEPT
         assert "step 29" in kept[0].text()
@@ -236,7 +240,7 @@ class TestSaving:
         save(stage, place, project)
         stage.now += HOUR
         changed = stage.file("a.c")
-        in_doubt = Entry("`a.c`", unconfirmed=True, why="changed since")
+        in_doubt = LedgerEntry("`a.c`", unconfirmed=True, why="changed since")
         assert in_doubt in save(stage, place, project).files
         stage.now += HOUR
         stage.write("a", ("says", "Still thinking."))
@@ -244,7 +248,7 @@ class TestSaving:
         assert in_doubt in save(stage, place, project).files
         stage.write("a", ("edits", changed))
         stage.payload("a", "stop")
-        assert Entry("`a.c`") in save(stage, place, project).files
+        assert LedgerEntry("`a.c`") in save(stage, place, project).files
 
 
 class TestConfirming:
@@ -252,7 +256,7 @@ class TestConfirming:
         work(stage)
         save(stage, place, project)
         after = ledger.confirm(stage.engine(), place, project, ("round half up",)).ledger
-        assert after.decisions == (Entry("I decided to round half up."),)
+        assert after.decisions == (LedgerEntry("I decided to round half up."),)
         stage.now += MINUTE
         assert save(stage, place, project).decisions == after.decisions
 
@@ -302,7 +306,7 @@ class TestByItself:
     ) -> None:
         enable(stage)
         work(stage, minutes=5)
-        save(stage, place, project, Ledger(goal=(Entry("the sums"),)))
+        save(stage, place, project, Ledger(goal=(LedgerEntry("the sums"),)))
         stage.write("a", ("prompt", "and the report too"))
         stage.payload("a", "compaction")
         assert "and the report too" in (place.root / DEFAULT_PATH).read_text()
@@ -323,8 +327,8 @@ def test_two_worktrees_have_two_ledgers(stage: Stage, project: Project, place: P
     run_git(place.root, "worktree", "add", "-q", str(tree))
     other = identity(str(tree))
     there = place_of(stage.home / "holdfast", other, DEFAULT_PATH)
-    ledger.save(stage.engine(), there, other, None, Ledger(goal=(Entry("elsewhere"),)))
-    assert read(parse((tree / DEFAULT_PATH).read_text())).goal == (Entry("elsewhere"),)
+    ledger.save(stage.engine(), there, other, None, Ledger(goal=(LedgerEntry("elsewhere"),)))
+    assert read(parse((tree / DEFAULT_PATH).read_text())).goal == (LedgerEntry("elsewhere"),)
     assert "Mend the sums" in (place.root / DEFAULT_PATH).read_text()
     assert DEFAULT_PATH not in run_git(tree, "status", "--porcelain", "--untracked-files=all")
     assert len(files.versions(place)) == len(files.versions(there)) == 1

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.core.documents.ledger import Entry, Ledger
+from holdfast.core.documents.ledger import Ledger, LedgerEntry
 from holdfast.core.events.world import Project
 from holdfast.core.redaction.redact import Lists
 from holdfast.engine.documents.ledger import DEFAULT_PATH
@@ -66,11 +66,11 @@ def test_a_ledger_whose_versions_are_gone_is_all_a_persons(
     stage: Stage, project: Project, place: Place
 ) -> None:
     work(stage)
-    save(stage, place, project, Ledger(now=(Entry("mine"),)))
+    save(stage, place, project, Ledger(now=(LedgerEntry("mine"),)))
     forget(stage.store, stage.home / "holdfast", Everything(), stage.now)
     work(stage, "b")
     said = save(stage, place, project, session="b")
-    assert Entry("mine") in said.now
+    assert LedgerEntry("mine") in said.now
     assert "sums of a" in said.goal[0].text
 
 
@@ -78,7 +78,7 @@ def test_versions_are_redacted_again_when_the_rules_change(
     stage: Stage, project: Project, place: Place
 ) -> None:
     work(stage)
-    save(stage, place, project, Ledger(now=(Entry("opening plum-orchard-7"),)))
+    save(stage, place, project, Ledger(now=(LedgerEntry("opening plum-orchard-7"),)))
     assert "plum-orchard-7" in files.versions(place)[0].text()
     redactor = replace(Redactor(Lists(), b"secret"), lists=Lists(allow=(), deny=("plum-orchard-7",)))
     while rewrite(stage.store, stage.home / "holdfast", redactor, stage.now):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.core.events.world import Project
-from holdfast.core.memory.memory import Label, MemoryKind, Scope
+from holdfast.core.memory.memory import Label, MemoryKind, MemoryScope
 from holdfast.core.redaction.redact import NO_LISTS
 from holdfast.core.session.session import begin
 from holdfast.core.text.untrusted import fence
@@ -41,7 +41,7 @@ def test_a_memory_is_what_was_said_with_what_the_rules_make_of_it(library: Libra
     assert (memory.kind, memory.labels) == (MemoryKind.RULE, (Label.TRANSIENT,))
     assert (memory.tags, memory.importance, memory.pinned) == (("net", "ops", "fire"), 1.0, True)
     assert (memory.source, memory.session, memory.created_at) == ("mcp", "", NOON)
-    assert (memory.scope, memory.project_id, memory.worktree_id) == (Scope.PROJECT, "shop", "")
+    assert (memory.scope, memory.project_id, memory.worktree_id) == (MemoryScope.PROJECT, "shop", "")
     assert library.store.memory(memory.id) == memory
 
 
@@ -53,12 +53,12 @@ def test_importance_is_between_nought_and_one(library: Library, given: float | N
 @pytest.mark.parametrize(
     ("scope", "seen_in"),
     [
-        (Scope.PROJECT, {"shop", "branch"}),
-        (Scope.WORKTREE, {"shop"}),
-        (Scope.USER, {"shop", "branch", "other"}),
+        (MemoryScope.PROJECT, {"shop", "branch"}),
+        (MemoryScope.WORKTREE, {"shop"}),
+        (MemoryScope.USER, {"shop", "branch", "other"}),
     ],
 )
-def test_a_memory_holds_in_its_scope(library: Library, scope: Scope, seen_in: set[str]) -> None:
+def test_a_memory_holds_in_its_scope(library: Library, scope: MemoryScope, seen_in: set[str]) -> None:
     library.remember("Prefer tabs", scope=scope)
     places = {"shop": SHOP, "branch": BRANCH, "other": OTHER}
     assert {name for name, project in places.items() if listed(library, project)} == seen_in
@@ -78,7 +78,7 @@ def test_the_same_text_twice_is_one_memory_seen_twice(library: Library) -> None:
 
 
 def test_the_same_text_in_another_scope_is_another_memory(library: Library) -> None:
-    ids = {library.remember("Prefer tabs", scope=scope).memory.id for scope in Scope}
+    ids = {library.remember("Prefer tabs", scope=scope).memory.id for scope in MemoryScope}
     ids.add(library.remember("Prefer tabs", OTHER).memory.id)
     assert len(ids) == 4
 
@@ -115,7 +115,7 @@ def test_what_was_superseded_holds_again_when_it_is_said_again(library: Library)
 
 def test_another_project_or_scope_is_not_contradicted(library: Library) -> None:
     library.remember("The port is 8080", OTHER)
-    library.remember("The port is 8080", scope=Scope.USER)
+    library.remember("The port is 8080", scope=MemoryScope.USER)
     assert library.remember("The port is 9090").supersedes == ()
 
 

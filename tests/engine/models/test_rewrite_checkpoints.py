@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.core.agent_log.context import AgentTurn, Call, Result, Text, UserTurn
+from holdfast.core.agent_log.context import AgentTurn, Result, Text, ToolCall, UserTurn
 from holdfast.core.agent_log.records import OWN
 from holdfast.core.agent_log.summary import Failed, Written
 from holdfast.core.events.event import Action, Event, Origin, Prompt, ToolCalled, ToolReturned
@@ -228,6 +228,6 @@ def test_events_are_told_as_turns_and_every_call_has_its_result() -> None:
     given = '{"on":"make","with":""}'
     assert list(conversation_turns(events)) == [
         UserTurn((Text("go"),)),
-        AgentTurn((Call("c1", "bash", given),), (Result("c1", (Text("(no output)"),), ok=True),)),
-        AgentTurn((Call("c2", "bash", given),), (Result("c2", (Text(NOT_RECORDED),), ok=False),)),
+        AgentTurn((ToolCall("c1", "bash", given),), (Result("c1", (Text("(no output)"),), ok=True),)),
+        AgentTurn((ToolCall("c2", "bash", given),), (Result("c2", (Text(NOT_RECORDED),), ok=False),)),
     ]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.agent_log.context import AgentTurn, Call, Result, Text, UserTurn
+from holdfast.core.agent_log.context import AgentTurn, Result, Text, ToolCall, UserTurn
 from holdfast.core.agent_log.summary import Failed, Material, Written
 from holdfast.core.events.event import Action
 from holdfast.core.evidence.trail import CommandRun, FileTouch, Trail
@@ -36,7 +36,7 @@ MATERIAL = Material(
     "It began well.",
     (
         UserTurn((Text("Fix the parser."),)),
-        AgentTurn((Text("I look."), Call("c", "bash", "{}")), (Result("c", (Text("ok"),), ok=True),)),
+        AgentTurn((Text("I look."), ToolCall("c", "bash", "{}")), (Result("c", (Text("ok"),), ok=True),)),
     ),
     TRAIL,
     "main-model",

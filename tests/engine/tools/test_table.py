@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.memory.memory import Scope
+from holdfast.core.memory.memory import MemoryScope
 from holdfast.engine.memory.remember import MemoryRequest, remember
 from holdfast.engine.repository.git import identity
 from holdfast.engine.tools import table
@@ -187,7 +187,9 @@ class TestMemory:
     def test_nothing_of_another_project_is_found_or_expanded(self, agent: Agent) -> None:
         engine, other = agent.stage.engine(), identity(agent.stage.project("other"))
         theirs = remember(engine, other, MemoryRequest("the other project's launch code"), source="cli")
-        mine = remember(engine, other, MemoryRequest("launch with care", scope=Scope.USER), source="cli")
+        mine = remember(
+            engine, other, MemoryRequest("launch with care", scope=MemoryScope.USER), source="cli"
+        )
         found = agent.call("recall", query="launch code", limit=25)["hits"]
         assert theirs.memory.id[:10] not in found
         assert mine.memory.id[:10] in found

@@ -8,9 +8,16 @@ from typing import Any, Final
 
 from holdfast.cli import access
 from holdfast.cli.printing import give, say
-from holdfast.core.documents.continuity import TITLES, LayerName, Part, Summary
-from holdfast.core.documents.continuity_audit import AuditEntry, prior
-from holdfast.core.documents.continuity_startup import Layered, Limits, Loaded, Startup, merged_brief, startup
+from holdfast.core.documents.continuity import TITLES, ContinuityPart, LayerName, LayerSummary
+from holdfast.core.documents.continuity_audit import AuditEntry, earlier_entries
+from holdfast.core.documents.continuity_startup import (
+    LayerContent,
+    Startup,
+    StartupInput,
+    StartupLimits,
+    combined_layers,
+    startup,
+)
 from holdfast.core.events.world import Project
 from holdfast.core.text.strings import elapsed
 from holdfast.core.text.untrusted import printable, quoted
@@ -43,14 +50,14 @@ def as_json(engine: Engine, here: ContinuityFiles) -> dict[str, Any]:
         **status_as_json(engine, here, current),
         "projectContinuity": _layer(layers, LayerName.SHARED),
         "projectLocalContinuity": _layer(layers, LayerName.LOCAL),
-        "mergedResumeBrief": _summary(merged_brief(layers)),
+        "mergedResumeBrief": _summary(combined_layers(layers)),
         "startup": block(engine, here).as_json(),
     }
 
 
 def block(engine: Engine, here: ContinuityFiles) -> Startup:
     """The startup block that a session would get if it got nothing else."""
-    return startup(load.loaded(engine, here) or Loaded((), (), Limits(0)))
+    return startup(load.loaded(engine, here) or StartupInput((), (), StartupLimits(0)))
 
 
 def status_as_json(engine: Engine, here: ContinuityFiles, current: Readable) -> dict[str, Any]:
@@ -109,7 +116,7 @@ def account(here: ContinuityFiles) -> dict[str, Any]:
         "recentContinuityAuditEntries": [entry.as_json() for entry in entries[-ENTRIES_SHOWN:]],
         "priorContinuityAuditPreview": [
             {"times": repeated.times, **repeated.entry.as_json()}
-            for repeated in prior(entries, ENTRIES_SHOWN)
+            for repeated in earlier_entries(entries, ENTRIES_SHOWN)
         ],
         "pendingContinuityRecovery": [
             {"reason": marker.reason, "path": str(marker.path), **marker.entry.as_json()}
@@ -118,14 +125,14 @@ def account(here: ContinuityFiles) -> dict[str, Any]:
     }
 
 
-def print_layers(layers: Sequence[Layered]) -> None:
+def print_layers(layers: Sequence[LayerContent]) -> None:
     """Both layers and what they say together."""
     for layer in layers:
         whose = "Shared by all worktrees" if layer.name is LayerName.SHARED else "This worktree"
         give(f"# {whose}: {layer.source}")
         give("\n".join(_lines(layer.summary)))
     give("# Resume brief")
-    give("\n".join(_lines(merged_brief(layers))))
+    give("\n".join(_lines(combined_layers(layers))))
 
 
 def print_account(here: ContinuityFiles, now: int) -> None:
@@ -136,7 +143,7 @@ def print_account(here: ContinuityFiles, now: int) -> None:
     else:
         for line in _entry_lines(entries[-1], now):
             say(line)
-    for repeated in prior(entries, ENTRIES_SHOWN):
+    for repeated in earlier_entries(entries, ENTRIES_SHOWN):
         times = f" (×{repeated.times})" if repeated.times > 1 else ""
         say(f"before: {_headline(repeated.entry, now)}{times}")
     for marker in here.markers():
@@ -163,23 +170,23 @@ def _headline(entry: AuditEntry, now: int) -> str:
     return f"{entry.trigger} ({entry.write_mode}, {entry.scope}) {elapsed(now - entry.at)} ago"
 
 
-def _lines(summary: Summary) -> Iterator[str]:
+def _lines(summary: LayerSummary) -> Iterator[str]:
     if summary.is_empty():
         yield "(nothing)"
-    for part in Part:
+    for part in ContinuityPart:
         if summary.of(part):
             yield f"\n## {TITLES[part]}"
             yield from (f"- {item}" for item in summary.of(part))
     yield ""
 
 
-def _layer(layers: Sequence[Layered], name: LayerName) -> dict[str, Any] | None:
+def _layer(layers: Sequence[LayerContent], name: LayerName) -> dict[str, Any] | None:
     layer = next((candidate for candidate in layers if candidate.name is name), None)
     return {"path": layer.source, **_summary(layer.summary)} if layer else None
 
 
-def _summary(summary: Summary) -> dict[str, Any]:
-    rest = {part.value: list(summary.of(part)) for part in Part if part is not Part.GOAL}
+def _summary(summary: LayerSummary) -> dict[str, Any]:
+    rest = {part.value: list(summary.of(part)) for part in ContinuityPart if part is not ContinuityPart.GOAL}
     return {"goal": summary.goal, **rest}
 
 

@@ -29,7 +29,7 @@ from holdfast.core.agent_log.records import (
     MESSAGE,
     RESET,
     Record,
-    made,
+    new_record,
 )
 from holdfast.core.agent_log.summary import ByRule, Written
 from holdfast.core.session.rolling import Outline
@@ -73,7 +73,7 @@ class FromModel:
 
 
 @dataclass(frozen=True, slots=True)
-class Covered:
+class CheckpointCoverage:
     """What a model was shown when it wrote a checkpoint."""
 
     tokens: int
@@ -165,10 +165,10 @@ def compaction_record(
     }
     if isinstance(summary, ByRule) and summary.reason:
         fields["details"] = CompactionNote(no_model=summary.reason)
-    return made(COMPACTION, id, behind.id, at, fields)
+    return new_record(COMPACTION, id, behind.id, at, fields)
 
 
-def retold(id: str, behind: Record, at: int, owed: Record, summary: Written) -> Record:
+def improved_compaction_record(id: str, behind: Record, at: int, owed: Record, summary: Written) -> Record:
     """The record that replaces the summary of an earlier compaction by a better one."""
     earlier = body(owed)
     first_kept = earlier.first_kept if isinstance(earlier, Compaction) else ""
@@ -180,10 +180,12 @@ def retold(id: str, behind: Record, at: int, owed: Record, summary: Written) -> 
         "fromCheckpoint": False,
         "details": CompactionNote(retells=owed.id),
     }
-    return made(COMPACTION, id, behind.id, at, fields)
+    return new_record(COMPACTION, id, behind.id, at, fields)
 
 
-def checkpoint_written(id: str, behind: Record, at: int, written: Written, covered: Covered) -> Record:
+def checkpoint_record(
+    id: str, behind: Record, at: int, written: Written, covered: CheckpointCoverage
+) -> Record:
     """The record of a checkpoint that a model wrote while the session continued."""
     fields = {
         "summary": written.text,
@@ -195,10 +197,10 @@ def checkpoint_written(id: str, behind: Record, at: int, written: Written, cover
         "upToEntryId": covered.up_to,
         "model": written.model,
     }
-    return made(CHECKPOINT, id, behind.id, at, {"checkpoint": fields})
+    return new_record(CHECKPOINT, id, behind.id, at, {"checkpoint": fields})
 
 
-def owing(path: Sequence[Record]) -> Record | None:
+def compaction_without_model(path: Sequence[Record]) -> Record | None:
     """The last compaction of a path, if a model should have written its summary and did not."""
     for record in reversed(path):
         if record.type == COMPACTION and isinstance(compaction := body(record), Compaction):

@@ -1,7 +1,7 @@
 """Context: what a model is sent of a log, as turns in which every tool call has its result.
 
 That is the summary of the last compaction before the leaf, the records that it kept, then everything after
-it. They are found by position along the parents, never by comparing ids. `provider_messages` converts turns
+it. They are found by position along the parents, never by comparing ids. `providers` converts turns
 to a provider's format.
 """
 
@@ -58,7 +58,7 @@ class Thinking:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ToolCall:
     """A tool call; its arguments are a JSON object."""
 
     id: str
@@ -86,7 +86,7 @@ class UserTurn:
 class AgentTurn:
     """What the agent said, and the result of each of its calls, in order."""
 
-    parts: tuple[Text | Thinking | Call, ...]
+    parts: tuple[Text | Thinking | ToolCall, ...]
     results: tuple[Result, ...] = ()
 
 
@@ -229,13 +229,13 @@ def _edits(records: Sequence[Record]) -> Mapping[str, Replacement | None]:
 class _Draft:
     """An answer that still waits for the results of its calls."""
 
-    parts: list[Text | Thinking | Call] = field(default_factory=list[Text | Thinking | Call])
+    parts: list[Text | Thinking | ToolCall] = field(default_factory=list[Text | Thinking | ToolCall])
     awaited: dict[str, str] = field(default_factory=dict[str, str])
     """For each call id in the log, the id that the model is sent."""
     results: dict[str, Result] = field(default_factory=dict[str, Result])
 
     def finished(self) -> AgentTurn:
-        calls = [part.id for part in self.parts if isinstance(part, Call)]
+        calls = [part.id for part in self.parts if isinstance(part, ToolCall)]
         missing = (Text(NO_RESULT),)
         results = [self.results.get(call) or Result(call, missing, ok=False) for call in calls]
         return AgentTurn(tuple(self.parts), tuple(results))
@@ -311,7 +311,7 @@ class _TurnBuilder:
             draft.parts.append(Thinking(block.thinking or "", block.signature, message.api or "", redacted))
         elif block.type == "toolCall" and is_whole:
             # The calls of an answer that was cut off were never made.
-            call = Call(self._own_id(block.id or ""), _name(block.name), _arguments(block.arguments))
+            call = ToolCall(self._own_id(block.id or ""), _name(block.name), _arguments(block.arguments))
             draft.parts.append(call)
             draft.awaited.setdefault(block.id or "", call.id)
 

@@ -1,16 +1,18 @@
-"""Records: the lines of a session's log, and the tree that they form.
+"""Records: the lines of a session's log, the tree that they form, and the texts in them.
 
 A record is one JSON object with a type, an id and the id of the record that it follows. Its JSON stays as it
-was written, so that unknown fields are not lost. `record_bodies` parses the content of a record; `context`
+was written, so that unknown fields are not lost. `map_record` changes its texts, such as to redact them, but
+not the names and ids that must stay as they are. `record_bodies` parses the content of a record; `context`
 decides what a model is sent of a log; a store holds it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from itertools import groupby
+from typing import Final, TypeAlias, cast
 
 import msgspec
 
@@ -28,11 +30,13 @@ CUSTOM_MESSAGE: Final = "custom_message"
 BRANCH_SUMMARY: Final = "branch_summary"
 CONTEXT_EDIT: Final = "context_edit"
 RESET: Final = "reset"
-
 OWN: Final = "holdfast"
 """The harness name of a session whose log is stored in Holdfast."""
 VERSION: Final = 3
 """The version of the log format, as in a log's first record."""
+TextChange: TypeAlias = Callable[[str], str]
+PartsChange: TypeAlias = Callable[[Sequence[str]], Sequence[str]]
+"""Changes the consecutive texts of one message; it returns as many texts as it is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +64,7 @@ def record_id(at: int, entropy: bytes) -> str:
     return f"{at}_{entropy.hex()}"
 
 
-def made(kind: str, id: str, parent: str, at: int, body: Mapping[str, object]) -> Record:
+def new_record(kind: str, id: str, parent: str, at: int, body: Mapping[str, object]) -> Record:
     """A new record of that type."""
     head = {"type": kind, "id": id, "parentId": parent or None, "timestamp": iso(at)}
     return Record(id, parent, kind, at, msgspec.json.encode({**head, **body}).decode())
@@ -72,7 +76,7 @@ def header(id: str, at: int, cwd: str) -> Record:
     return Record(id, "", SESSION, at, msgspec.json.encode(head).decode())
 
 
-def parsed(line: str, previous: str, unnamed: str) -> Record | Skipped:
+def parse_record(line: str, previous: str, unnamed: str) -> Record | Skipped:
     """The record on this line; without a parent it follows `previous`, without an id it is `unnamed`."""
     try:
         head = _HEAD.decode(line)
@@ -102,7 +106,7 @@ def read_log(lines: Iterable[str]) -> Log:
     previous = ""
     place = 0
     for line in lines:
-        record = parsed(line, previous, f"@{place}")
+        record = parse_record(line, previous, f"@{place}")
         if isinstance(record, Skipped):
             skipped.append(record)
             continue
@@ -142,6 +146,23 @@ def portable(record: Record) -> str:
         return record.line
     rest = {name: value for name, value in fields.items() if name not in missing and name != "type"}
     return msgspec.json.encode({"type": record.type, **missing, **rest}).decode()
+
+
+def map_record(line: str, change: TextChange) -> str:
+    """A record's line with every text in it changed; the same bytes where no text changes."""
+    return map_parts(line, lambda parts: tuple(map(change, parts)))
+
+
+def map_parts(line: str, change: PartsChange) -> str:
+    """The same, with the texts of adjacent blocks passed together: they may be one text that was split."""
+    try:
+        fields = cast("dict[str, object]", msgspec.json.decode(line))
+        changed = _mapped(fields, change)
+        return line if changed == fields else msgspec.json.encode(changed).decode()
+    except RecursionError:
+        # A record nested this deeply cannot be searched, so only its place in the tree is kept.
+        head = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
+        return msgspec.json.encode({name: head[name] for name in _PLACE if name in head}).decode()
 
 
 def iso(at: int) -> str:
@@ -198,3 +219,77 @@ _WITH_IDS: Final = 2
 _HEAD: Final = msgspec.json.Decoder(_Head)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST: Final = 1 << 48
+
+
+def _mapped(value: object, change: PartsChange) -> object:
+    if isinstance(value, str):
+        return change((value,))[0]
+    if isinstance(value, list):
+        return _mapped_list(cast("list[object]", value), change)
+    if isinstance(value, dict):
+        return _mapped_fields(cast("dict[str, object]", value), change)
+    return value
+
+
+def _mapped_list(values: list[object], change: PartsChange) -> list[object]:
+    mapped: list[object] = []
+    for adjacent_texts, run in groupby(values, _is_text):
+        blocks = list(run)
+        if adjacent_texts:
+            text_blocks = cast("list[dict[str, object]]", blocks)
+            texts = change([cast("str", block["text"]) for block in text_blocks])
+            mapped += [{**block, "text": text} for block, text in zip(text_blocks, texts, strict=True)]
+        else:
+            mapped += [_mapped(block, change) for block in blocks]
+    return mapped
+
+
+def _is_text(value: object) -> bool:
+    """Whether it is a block whose only changeable content is text."""
+    if not isinstance(value, dict):
+        return False
+    block = cast("dict[str, object]", value)
+    return block.get("type") == "text" and isinstance(block.get("text"), str) and block.keys() <= _TEXT_BLOCK
+
+
+def _mapped_fields(fields: Mapping[str, object], change: PartsChange) -> dict[str, object]:
+    mapped = {name: _mapped_field(fields, name, change) for name in fields}
+    if mapped.get("type") == "thinking" and mapped.get("thinking") != fields.get("thinking"):
+        # The provider that signed it would refuse the changed text.
+        mapped["thinkingSignature"] = ""
+    return mapped
+
+
+def _mapped_field(fields: Mapping[str, object], name: str, change: PartsChange) -> object:
+    value = fields[name]
+    if name in _FREE and not isinstance(value, str):
+        return _mapped_freely(value, change)
+    if name in _FIXED_FIELDS or (name == "data" and fields.get("type") == "image"):
+        return value
+    return _mapped(value, change)
+
+
+def _mapped_freely(value: object, change: PartsChange) -> object:
+    """Change every string in free-form data, where a field of any name may contain text."""
+    if isinstance(value, str):
+        return change((value,))[0]
+    if isinstance(value, list):
+        return [_mapped_freely(each, change) for each in cast("list[object]", value)]
+    if isinstance(value, dict):
+        named = cast("dict[str, object]", value)
+        return {name: _mapped_freely(each, change) for name, each in named.items()}
+    return value
+
+
+_TEXT_BLOCK: Final = frozenset({"type", "text", "textSignature"})
+_PLACE: Final = ("type", "id", "parentId", "timestamp")
+_FREE: Final = frozenset({"arguments", "details", "data"})
+_FIXED_FIELDS: Final = frozenset(
+    # These identify a record, a call or a model.
+    "id parentId firstKeptEntryId targetId fromId toolCallId toolName name responseId "
+    "api provider model modelId "
+    # These are enumerations or times.
+    "type role stopReason mimeType customType thinkingLevel timestamp "
+    # These are signatures that a provider accepts only unchanged.
+    "signature thinkingSignature textSignature thoughtSignature".split()
+)

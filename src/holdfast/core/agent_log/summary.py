@@ -2,19 +2,20 @@
 
 The question contains the schema, then the evidence in five short buckets, then the conversation. An answer is
 refused with a reason if it does not match the schema or ignores the evidence. The engine decides which model
-to ask, and how often.
+to ask, and how often. For providers that enforce a schema, `strict_schema` has the form that they require:
+every field is required, and no other is allowed. Answers are still parsed leniently, because not every
+provider enforces it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from holdfast.core.agent_log.answer_schema import strict_schema
-from holdfast.core.agent_log.context import AgentTurn, Call, Result, Text, Turn, UserTurn
+from holdfast.core.agent_log.context import AgentTurn, Result, Text, ToolCall, Turn, UserTurn
 from holdfast.core.events.event import Action
 from holdfast.core.evidence.commands import shell
 from holdfast.core.evidence.commands.exit_meaning import has_failed
@@ -226,7 +227,7 @@ def _lines(turn: Turn) -> Iterator[str]:
             for part in parts:
                 if isinstance(part, Text):
                     yield f"AGENT: {shortened(part.text, PART_CHARS)}"
-                elif isinstance(part, Call):
+                elif isinstance(part, ToolCall):
                     yield f"CALL {part.name} {shortened(part.arguments, ROW_CHARS * 2)}"
                     yield _result(returned[part.id])
 
@@ -249,3 +250,29 @@ def _ends(lines: list[str], limit: int) -> tuple[list[str], list[str]]:
         room -= len(lines[-1 - len(tail)])
         tail.append(lines[-1 - len(tail)])
     return head, tail[::-1]
+
+
+Schema: TypeAlias = dict[str, Any]
+
+
+def strict_schema(answer: type[msgspec.Struct]) -> str:
+    """The schema of an answer of that type, as JSON."""
+    whole: Schema = msgspec.json.schema(answer)
+    return msgspec.json.encode(_strict(whole, whole.get("$defs", {}))).decode()
+
+
+def _strict(part: Schema, named: Schema) -> Schema:
+    """A part of a schema with references resolved and descriptions left out."""
+    if "$ref" in part:
+        return _strict(named[part["$ref"].rpartition("/")[2]], named)
+    if part.get("type") == "array":
+        return {"type": "array", "items": _strict(part["items"], named)}
+    if part.get("type") != "object":
+        return {"type": part["type"]}
+    fields = {name: _strict(field, named) for name, field in part["properties"].items()}
+    return {
+        "type": "object",
+        "properties": fields,
+        "required": list(fields),
+        "additionalProperties": False,
+    }

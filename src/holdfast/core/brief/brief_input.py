@@ -10,9 +10,8 @@ from dataclasses import field
 from enum import StrEnum
 from typing import Final
 
-from holdfast.core.documents.continuity_startup import Loaded
-from holdfast.core.documents.ledger_sentences import Lead
-from holdfast.core.documents.repository_ledger import StrangeLedger
+from holdfast.core.documents.continuity_startup import StartupInput
+from holdfast.core.documents.ledger_brief import LeadingLedger, RepositoryLedger
 from holdfast.core.evidence.trail import Utterance
 from holdfast.core.session.session import Session
 from holdfast.lazy_dataclass import dataclass
@@ -112,11 +111,11 @@ class BriefInput:
     kept: KeptByHarness = NOTHING_KEPT
     offers: tuple[str, ...] = ()
     """Suggested queries for `recall`; each returns at least one result."""
-    lead: Lead | None = None
+    lead: LeadingLedger | None = None
     """The ledger that the brief starts with, if there is one."""
-    strange: StrangeLedger | None = None
+    strange: RepositoryLedger | None = None
     """A ledger that came with the repository; the brief never starts with it."""
-    loaded: Loaded | None = None
+    loaded: StartupInput | None = None
     """The continuity, if the settings say that a starting session is given it."""
     elsewhere: str = ""
     """The name of the continued session's harness, if it is not the current one."""

@@ -3,6 +3,10 @@
 The composer selects whole items by expected use per character until the budget is spent, and writes them in
 sections that a person can read. `items` lists the possible items. The engine compares them with the current
 files and branch, and passes the differences in as marks and notices.
+
+At a start two blocks may follow the brief: the continuity, and a ledger that came with a clone. The brief
+takes precedence over them, because it was compared with the current files and branch. `suggest_queries`
+proposes what to ask `recall` for: memories about the goal, which no brief contains, and what did not fit.
 """
 
 from __future__ import annotations
@@ -22,14 +26,17 @@ from holdfast.core.brief.brief_input import (
     Item,
     Reason,
 )
-from holdfast.core.brief.form import Sheet, readable
 from holdfast.core.brief.items import candidates, news
-from holdfast.core.brief.layout import Page, lines, written
+from holdfast.core.brief.layout import PageState, Sheet, lines, readable, written_length
 from holdfast.core.brief.named_things import whole_paths
 from holdfast.core.brief.weights import WEIGHTS
-from holdfast.core.documents import ledger_sentences
+from holdfast.core.documents import ledger_brief
+from holdfast.core.documents.continuity import item_subject
+from holdfast.core.documents.continuity_startup import StartupInput, StartupRow, startup
+from holdfast.core.documents.ledger_brief import REPOSITORY_LEDGER_KIND as REPOSITORY_LEDGER
+from holdfast.core.documents.ledger_brief import repository_ledger_block
 from holdfast.core.events.durations import MINUTE_MS
-from holdfast.core.text.strings import contains_whole, elapsed, shortened
+from holdfast.core.text.strings import contains_whole, elapsed, query_terms, shortened
 from holdfast.core.text.untrusted import OVERHEAD, TITLE, defanged, fence, quoted
 from holdfast.lazy_dataclass import dataclass
 
@@ -38,10 +45,9 @@ __all__ = ["SECTIONS", "TITLE", "Brief", "BriefInput", "Item", "Reason", "Receip
 SUMMARY_TITLE: Final = "## What the summary must keep"
 LINE_MOST: Final = 40
 """How many things one line may list; nobody reads a longer list."""
-
 LISTS_FROM: Final = 2_000
 """Below this budget, lists count for less, so that requests and next steps fit in."""
-_FIRST: Final = (*ledger_sentences.FIRST, "goal", "where", "latest_file", "last_failure")
+_FIRST: Final = (*ledger_brief.LEADING_KINDS, "goal", "where", "latest_file", "last_failure")
 """The kinds of item that a brief begins with, whatever their score per character."""
 FAILURE_SHARE: Final = 10
 """The last failure leads only if it takes at most a tenth of the budget."""
@@ -50,6 +56,16 @@ SAID: Final = "said already"
 REFILLS: Final = 4
 QUERIES_SHARE: Final = 20
 """The last line takes at most a twentieth of the budget."""
+CONTINUITY_SECTION: Final = "Session Continuity"
+CONTINUITY_KIND: Final = "continuity"
+REPOSITORY_LEDGER_SECTION: Final = "Ledger of the repository"
+ALIKE_CHARS: Final = 100
+"""Two sentences that agree in so many first characters count as the same, shortened differently."""
+QUERY_WORDS_MOST: Final = 4
+QUERY_WORDS_LEAST: Final = 2
+"""A single word matches too much."""
+QUERY_CHARS: Final = 30
+"""Queries are short, because their line takes space from what the agent needs at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +91,18 @@ class Receipt:
     items: tuple[Item, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class SuggestedQuery:
+    """A query, and whether to search memories only."""
+
+    query: str
+    durable: bool = False
+
+    @property
+    def words(self) -> frozenset[str]:
+        return frozenset(self.query.lower().split())
+
+
 def compose(brief_input: BriefInput, budget: int, weights: Mapping[str, float] = WEIGHTS) -> Brief:
     """The brief that continues a session, in at most `budget` characters including its fence.
 
@@ -87,6 +115,48 @@ def compose(brief_input: BriefInput, budget: int, weights: Mapping[str, float] =
     return whole if _has_room(whole) else brief
 
 
+def compose_news(brief_input: BriefInput, budget: int) -> Brief:
+    """The brief for a model that still has its history: only what it cannot know."""
+    return _filled(brief_input, news(brief_input), budget, WEIGHTS)
+
+
+def compose_for_start(brief_input: BriefInput, budget: int) -> Brief:
+    """The brief with its blocks; only the news where the model still has its history."""
+    news = brief_input.reason in (Reason.RESUME, Reason.FORK, Reason.PARALLEL)
+    below = repository_ledger_block(brief_input.strange, budget) if brief_input.strange and not news else ""
+    room = budget - len(below) - len("\n") if below else budget
+    brief = compose_news(brief_input, room) if news else compose(brief_input, room)
+    brief = _with_continuity(brief, brief_input.loaded, brief_input.now) if brief_input.loaded else brief
+    return _with_repository_ledger(brief, brief_input, below) if below and brief.text else brief
+
+
+def with_narrower_continuity(brief_input: BriefInput, share: float) -> BriefInput:
+    """The same input with the continuity block limited to a share of its size."""
+    if brief_input.loaded is None:
+        return brief_input
+    limits = replace(brief_input.loaded.limits, chars=int(brief_input.loaded.limits.chars * share))
+    return replace(brief_input, loaded=replace(brief_input.loaded, limits=limits))
+
+
+def suggest_queries(brief_input: BriefInput, brief: Brief) -> Iterator[SuggestedQuery]:
+    """Queries for what the brief does not say, the likeliest first."""
+    goal = brief_input.session.trail.goal
+    left_out = [item for item in brief.items if item.omitted == OVER_BUDGET and not item.lead]
+    left_out.sort(key=lambda item: -item.score)
+    queries = [
+        SuggestedQuery(_query(goal.text if goal else ""), durable=True),
+        *(SuggestedQuery(_query(item.key or item.text)) for item in left_out),
+    ]
+    for query in queries:
+        if len(query.words) >= QUERY_WORDS_LEAST:
+            yield query
+
+
+def is_new_query(query: SuggestedQuery, others: Iterable[SuggestedQuery]) -> bool:
+    """Whether a query asks for something new: with no other query does it share half of its words."""
+    return all(2 * len(query.words & other.words) < len(query.words) for other in others)
+
+
 def _has_room(brief: Brief) -> bool:
     """Whether every item fits, so that files can be named by their whole paths.
 
@@ -96,11 +166,6 @@ def _has_room(brief: Brief) -> bool:
         item.omitted in (OVER_BUDGET, OVER_TOGETHER) or (item.path and item.omitted == SAID)
         for item in brief.items
     )
-
-
-def compose_news(brief_input: BriefInput, budget: int) -> Brief:
-    """The brief for a model that still has its history: only what it cannot know."""
-    return _filled(brief_input, news(brief_input), budget, WEIGHTS)
 
 
 def _filled(
@@ -123,7 +188,7 @@ def _filled(
     # Items that share a line take more or less space than estimated; fill what remains with others.
     for _ in range(REFILLS):
         chosen = _within(_without_repeats(chosen), room)
-        chosen = tuple(_chosen(chosen, room - written(chosen)))
+        chosen = tuple(_chosen(chosen, room - written_length(chosen)))
     chosen = readable(_within(_without_repeats(chosen), room), Sheet(headline, room))
     if not any(item.rendered for item in chosen):
         return Brief("", chosen)
@@ -151,7 +216,7 @@ def _query_items(brief_input: BriefInput) -> Iterator[Item]:
 
 def _within(chosen: tuple[Item, ...], room: int) -> tuple[Item, ...]:
     """The items without the last chosen ones, until the rest fits into the room."""
-    while written(chosen) > room:
+    while written_length(chosen) > room:
         last = max(place for place, item in enumerate(chosen) if item.rendered)
         dropped = replace(chosen[last], rendered=False, omitted=OVER_TOGETHER)
         chosen = (*chosen[:last], dropped, *chosen[last + 1 :])
@@ -170,7 +235,7 @@ def _safe(item: Item) -> Item:
 def _chosen(ranked: Iterable[Item], room: int) -> Iterator[Item]:
     """All items, with those marked as rendered that fit into the room beside the ones chosen before."""
     ranked = tuple(ranked)
-    page, chosen_texts = Page(), list[str]()
+    page, chosen_texts = PageState(), list[str]()
     # Two working copies contain the same files.
     files = {item.path for item in ranked if item.rendered and item.path}
     for item in ranked:
@@ -271,3 +336,62 @@ _UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}")
 def _key(key: str) -> str:
     """A session's key, short enough to read and long enough to tell sessions apart."""
     return key[:8] if _UUID.fullmatch(key) else shortened(key, 40)
+
+
+def _with_continuity(brief: Brief, loaded: StartupInput, now: int) -> Brief:
+    room = loaded.limits.chars - len(brief.text) - OVERHEAD - 1
+    brief_text = _text_of(item for item in brief.items if item.rendered)
+    within = replace(loaded, limits=replace(loaded.limits, chars=room))
+    beside = startup(within, lambda text: _mentions_subject(brief_text, text))
+    items = (*brief.items, *(_continuity_item(row, now) for row in beside.rows))
+    if not beside.text:
+        return Brief(brief.text, items)
+    fenced = fence(beside.text.rstrip("\n"))
+    return Brief(f"{brief.text}\n{fenced}" if brief.text else fenced, items)
+
+
+def _with_repository_ledger(brief: Brief, brief_input: BriefInput, below: str) -> Brief:
+    path = brief_input.strange.path if brief_input.strange else ""
+    item = Item(
+        REPOSITORY_LEDGER_SECTION, path, brief_input.now, path, REPOSITORY_LEDGER, path, rendered=True
+    )
+    return Brief(f"{brief.text}\n{below}", (*brief.items, item))
+
+
+def _continuity_item(row: StartupRow, now: int) -> Item:
+    """The receipt's item for a row of the block."""
+    return Item(
+        CONTINUITY_SECTION,
+        row.text,
+        now,
+        row.source,
+        CONTINUITY_KIND,
+        row.text,
+        rendered=not row.omitted,
+        omitted=row.omitted,
+    )
+
+
+def _text_of(items: Iterable[Item]) -> str:
+    return "\n".join(text for item in items for text in (item.text, item.key, item.path) if text).casefold()
+
+
+def _mentions_subject(brief_text: str, text: str) -> bool:
+    """Whether the brief mentions a row's subject: the quoted command or file, or its sentence's beginning."""
+    about = item_subject(text) if text.startswith("`") else text
+    start = about.strip(" .`").casefold()[:ALIKE_CHARS]
+    place = brief_text.find(start) if start else -1
+    while place >= 0:
+        behind = brief_text[place + len(start) : place + len(start) + 1]
+        if len(start) == ALIKE_CHARS or not (behind.isalnum() or behind in ("_", "-", "/")):
+            return True
+        place = brief_text.find(start, place + 1)
+    return False
+
+
+def _query(text: str) -> str:
+    """A short query from the first content words of a text."""
+    words = query_terms(text, QUERY_WORDS_MOST).split()
+    while len(words) > 1 and len(" ".join(words)) > QUERY_CHARS:
+        words.pop()
+    return " ".join(words) if len(" ".join(words)) <= QUERY_CHARS else ""

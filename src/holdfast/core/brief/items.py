@@ -27,10 +27,17 @@ from holdfast.core.brief.brief_input import (
     Item,
     Reason,
 )
-from holdfast.core.brief.deleted_files import deleted_names, names_in
-from holdfast.core.brief.named_things import Naming, recency, relative, short_paths, things
-from holdfast.core.brief.weights import WEIGHTS, Weights, weighed
-from holdfast.core.documents import ledger_sentences
+from holdfast.core.brief.named_things import (
+    Naming,
+    deleted_names,
+    names_in,
+    recency,
+    relative,
+    short_paths,
+    things,
+)
+from holdfast.core.brief.weights import WEIGHTS, Weights, with_score
+from holdfast.core.documents import ledger_brief
 from holdfast.core.evidence.commands import shell
 from holdfast.core.evidence.commands.purpose import Purpose
 from holdfast.core.evidence.fact_lines import git_lines
@@ -76,7 +83,7 @@ def _ledger_lines(brief_input: BriefInput) -> Iterator[Item]:
     """The lines of the leading ledger, if there is one."""
     if brief_input.lead is None:
         return
-    for line in ledger_sentences.lines(brief_input.lead, brief_input.now):
+    for line in ledger_brief.ledger_lines(brief_input.lead, brief_input.now):
         yield Item(
             LEDGER,
             line.text,
@@ -92,7 +99,7 @@ def news(brief_input: BriefInput) -> Iterator[Item]:
     """What a model with its whole history cannot know."""
     yield from _world(brief_input, WEIGHTS)
     for path, mark in brief_input.marks.items():
-        yield weighed(
+        yield with_score(
             Item(SINCE, f"{relative(path, brief_input)}: {mark}", brief_input.now, "world", "since"), WEIGHTS
         )
 
@@ -105,30 +112,30 @@ def _with_deleted_marked(item: Item, deleted: Mapping[str, re.Pattern[str]]) -> 
 
 def _world(brief_input: BriefInput, weights: Weights) -> Iterator[Item]:
     for notice in brief_input.notices:
-        yield weighed(Item(SINCE, f"UNCONFIRMED: {notice}", brief_input.now, "world", "since"), weights)
+        yield with_score(Item(SINCE, f"UNCONFIRMED: {notice}", brief_input.now, "world", "since"), weights)
     for neighbour in brief_input.neighbours:
-        yield weighed(Item(OTHERS, neighbour, brief_input.now, "store", "neighbour"), weights)
+        yield with_score(Item(OTHERS, neighbour, brief_input.now, "store", "neighbour"), weights)
 
 
 def _requests(brief_input: BriefInput, weights: Weights) -> Iterator[Item]:
     trail, key = brief_input.session.trail, brief_input.session.key
     goal, first = trail.goal, trail.first_prompt
     if goal and (bare := shortened(one_line(_RULED.sub(" ", goal.text)), GOAL_CHARS)):
-        yield weighed(Item(GOAL, f"“{bare}”", goal.at, key, "goal", bare), weights)
+        yield with_score(Item(GOAL, f"“{bare}”", goal.at, key, "goal", bare), weights)
     if brief_input.kept.prompts:
         return
     rules = [note.text for note in trail.noted(NoteKind.CONSTRAINT)]
     later = [prompt for prompt in reversed(trail.prompts) if prompt not in (goal, first)]
     before = _before(goal, [*later, *([first] if first else [])])
     if first and first not in (goal, before) and (rest := _without(first, rules)):
-        yield weighed(Item(GOAL, f"At first: “{rest}”", first.at, key, "first_prompt", rest), weights)
+        yield with_score(Item(GOAL, f"At first: “{rest}”", first.at, key, "first_prompt", rest), weights)
     if before and (rest := _without(before, rules, BEFORE_CHARS)):
-        yield weighed(Item(GOAL, f"Before that: “{rest}”", before.at, key, "prompt_before", rest), weights)
+        yield with_score(Item(GOAL, f"Before that: “{rest}”", before.at, key, "prompt_before", rest), weights)
     others = (prompt for prompt in later if prompt is not before and not reader.is_generic(prompt.text))
     for place, prompt in enumerate(others):
         if rest := _without(prompt, rules):
             item = Item(GOAL, f"Also asked: “{rest}”", prompt.at, key, "prompt", rest)
-            yield weighed(item, weights, recency=recency(place))
+            yield with_score(item, weights, recency=recency(place))
 
 
 _RULED = re.compile(r"[─━═╌┄_=*~#-]{4,}")
@@ -220,7 +227,9 @@ def _notes(brief_input: BriefInput, weights: Weights) -> Iterator[Item]:
         # Indented, so that none of its lines can pass for one of Holdfast's.
         words = shortened(utterance.text, WORDS_CHARS).replace("\n", "\n  ")
         text = f"({elapsed(brief_input.now - utterance.at)} ago) {words}"
-        yield weighed(Item(WORDS, text, utterance.at, "checkpoint", "words"), weights, recency=recency(place))
+        yield with_score(
+            Item(WORDS, text, utterance.at, "checkpoint", "words"), weights, recency=recency(place)
+        )
     yield from _rules(brief_input, weights)
     yield from _replies(brief_input, weights)
     for kind, name, section, lead in _NOTES:
@@ -230,7 +239,7 @@ def _notes(brief_input: BriefInput, weights: Weights) -> Iterator[Item]:
             passing, steps = PASSING.get(kind, 0.0), _steps_since(note, brief_input)
             if passing * steps <= _STEPS_STALE and not _is_overtaken(note, brief_input):
                 age = -passing * math.log1p(steps / _STEPS_FRESH)
-                yield weighed(_note(note, name, section, label), weights, recency=recency(place), age=age)
+                yield with_score(_note(note, name, section, label), weights, recency=recency(place), age=age)
 
 
 def _rules(brief_input: BriefInput, weights: Weights) -> Iterator[Item]:
@@ -248,7 +257,7 @@ def _rules(brief_input: BriefInput, weights: Weights) -> Iterator[Item]:
         if note.text in remarks:
             label = "Also asked" if reader.is_request(note.text) else "Also said"
             rule = replace(rule, section=GOAL, text=f"{label}: “{rule.key}”")
-        yield weighed(rule, weights, standing=recency(nearest))
+        yield with_score(rule, weights, standing=recency(nearest))
 
 
 def _beside_runs(notes: Iterable[Note], trail: Trail) -> Iterator[Note]:
@@ -285,7 +294,7 @@ def _replies(brief_input: BriefInput, weights: Weights) -> Iterator[Item]:
         steps = _steps_since(note, brief_input) if note.record in prompts else 0
         if steps <= _STEPS_STALE:
             age = -math.log1p(steps / _STEPS_FRESH)
-            yield weighed(_note(note, kind, section, ""), weights, standing=recency(place), age=age)
+            yield with_score(_note(note, kind, section, ""), weights, standing=recency(place), age=age)
 
 
 def _running(brief_input: BriefInput, weights: Weights) -> Iterator[Item]:
@@ -300,10 +309,10 @@ def _running(brief_input: BriefInput, weights: Weights) -> Iterator[Item]:
         if not task.over:
             text = f"Left running: {what} ({task.handle})" if here else f"Was left running: {what}"
             item = Item(STATE, text, task.at, task.call, "running", what)
-            yield weighed(item, weights, standing=recency(place))
+            yield with_score(item, weights, standing=recency(place))
         elif here:
             item = Item(STATE, f"{task.handle} ({task.task})", task.at, task.call, "reported", lead=REPORTED)
-            yield weighed(item, weights, standing=recency(place))
+            yield with_score(item, weights, standing=recency(place))
 
 
 _SAME_PROCESS = frozenset({Reason.COMPACT, Reason.LATE, Reason.CLEAR, Reason.SUMMARY, Reason.ASKED})
@@ -350,13 +359,13 @@ def _state(brief_input: BriefInput, weights: Weights) -> Iterator[Item]:
     for place, todo in enumerate(open_todos(trail)):
         label = "Doing" if todo.status == IN_PROGRESS else "To do"
         text = f"{label}: {shortened(one_line(todo.text), NOTE_CHARS)}"
-        yield weighed(Item(STATE, text, at, key, "todo"), weights, standing=recency(place))
+        yield with_score(Item(STATE, text, at, key, "todo"), weights, standing=recency(place))
     yield from _running(brief_input, weights)
     for place, statement in enumerate(_statements(trail)):
         last = statement.record == trail.statements[-1].record
         text = f"{'Last said' if last else 'Before that'}: {statement.text}"
         kind = "last_said" if last else "statement"
         item = Item(STATE, text, statement.at, statement.record, kind, statement.text)
-        yield weighed(item, weights, recency=recency(place))
+        yield with_score(item, weights, recency=recency(place))
     for line in git_lines(brief_input.session.git):
-        yield weighed(Item(STATE, line, at, "git", "git"), weights)
+        yield with_score(Item(STATE, line, at, "git", "git"), weights)

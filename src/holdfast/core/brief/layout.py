@@ -1,18 +1,21 @@
-"""Lay out the items of a brief, and compute how many characters one more item takes.
+"""Lay out the items of a brief, compute how many characters they take, and keep the brief readable.
 
 Each sentence has a line of its own. Things are listed behind labels, files of one directory together, and
-names in the line of the file that they belong to. `compose` selects the items.
+names in the line of the file that they belong to. Where there are too many names for the plain words, the
+last names make room for sentences that did not fit before. `compose` selects the items.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import field
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import field, replace
 from typing import Final
 
-from holdfast.core.brief.brief_input import IN_USE, REPORTED, SECTIONS, Item
-from holdfast.core.documents import ledger_sentences
+from holdfast.core.brief.brief_input import IN_USE, OVER_BUDGET, REPORTED, SECTIONS, Item
+from holdfast.core.documents import ledger_brief
+from holdfast.core.text.strings import contains_whole, plain_share
 from holdfast.lazy_dataclass import dataclass
 
 NAMES_BESIDE: Final = 6
@@ -20,7 +23,7 @@ NAMES_BESIDE: Final = 6
 
 
 @dataclass(slots=True)
-class Page:
+class PageState:
     """What has been written so far, as far as it affects the cost of one more item."""
 
     sections: set[str] = field(default_factory=set[str])
@@ -86,17 +89,17 @@ def lines(items: Sequence[Item]) -> Iterator[str]:
                 yield f"- {item.lead}: {item.text} ({', '.join(homes[item.path])})"
         listed = [item for item in rows if item.lead and not {item.path, item.beside} & homes.keys()]
         for lead in dict.fromkeys(item.lead for item in listed):
-            yield f"- {lead}: {', '.join(together([item.text for item in listed if item.lead == lead]))}"
+            yield f"- {lead}: {', '.join(grouped_paths([item.text for item in listed if item.lead == lead]))}"
 
 
-def written(items: Sequence[Item]) -> int:
+def written_length(items: Sequence[Item]) -> int:
     """How many characters the chosen items take when written."""
     return sum(len(line) + 1 for line in lines(items))
 
 
 _KINDS: Final = (
-    *ledger_sentences.FIRST,
-    ledger_sentences.MORE,
+    *ledger_brief.LEADING_KINDS,
+    ledger_brief.LEDGER_MORE,
     *("next", "todo", "running", "last_said", "statement", "confirmed", "measured", "tried", "untried"),
     *("need", "git", "where"),
 )
@@ -127,7 +130,7 @@ def _homes(rows: list[Item]) -> dict[str, list[str]]:
     return {path: texts for path, texts in names.items() if len(texts) >= NAMES_BESIDE}
 
 
-def together(texts: Sequence[str]) -> Iterator[str]:
+def grouped_paths(texts: Sequence[str]) -> Iterator[str]:
     """A list in which paths share a prefix where that saves most: `src/{a.py, b/c.py}`."""
     paths = [text for text in texts if text[-1:] not in ("`", "/") and "://" not in text]
     folders = Counter(folder for path in paths for folder in folders_of(path))
@@ -138,4 +141,58 @@ def together(texts: Sequence[str]) -> Iterator[str]:
         return
     inside = [path for path in paths if path.startswith(best)]
     yield f"{best}{{{', '.join(text[len(best) :] for text in inside)}}}"
-    yield from together([text for text in texts if text not in inside])
+    yield from grouped_paths([text for text in texts if text not in inside])
+
+
+PLAIN_SHARE: Final = 0.4
+"""The least share of plain words among all words."""
+TRIMMED_MOST: Final = 64
+"""The most names to remove. Where that is not enough there is little prose, and names are worth more."""
+TRIMMED: Final = "too many names for the words"
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A brief's first lines, and how many characters may follow them."""
+
+    headline: str
+    room: int
+
+    def reads_well(self, items: Sequence[Item]) -> bool:
+        return plain_share("\n".join((self.headline, *lines(items)))) >= PLAIN_SHARE
+
+    def holds(self, items: Sequence[Item]) -> bool:
+        return written_length(items) <= self.room
+
+
+def readable(chosen: tuple[Item, ...], sheet: Sheet) -> tuple[Item, ...]:
+    """All items, with those chosen that leave enough plain words; their order stays."""
+    if sheet.reads_well(chosen):
+        return chosen
+    listed = [place for place, item in enumerate(chosen) if item.rendered and item.lead][-TRIMMED_MOST:]
+    counts = range(1, len(listed) + 1)
+    # The more names are left out, the larger the share of plain words.
+    enough = bisect_left(counts, 1, key=lambda n: int(sheet.reads_well(_without(chosen, listed[-n:]))))
+    if enough == len(counts):
+        return chosen
+    trimmed = listed[-counts[enough] :]
+    items = _without(chosen, trimmed)
+    sentences = [place for place, item in enumerate(items) if not item.lead and item.omitted == OVER_BUDGET]
+    for place in (*sentences, *trimmed):
+        longer = [*items[:place], replace(items[place], rendered=True, omitted=""), *items[place + 1 :]]
+        if not _is_repeated(items[place], items) and sheet.holds(longer) and sheet.reads_well(longer):
+            items = longer
+    return tuple(items)
+
+
+def _without(chosen: tuple[Item, ...], places: Collection[int]) -> list[Item]:
+    """The items with those at some places left out."""
+    return [
+        replace(item, rendered=False, omitted=TRIMMED) if place in places else item
+        for place, item in enumerate(chosen)
+    ]
+
+
+def _is_repeated(item: Item, others: Sequence[Item]) -> bool:
+    """Whether one of the other sentences says the same."""
+    return any(contains_whole(other.text, item.key) for other in others if other.rendered and not other.lead)

@@ -1,22 +1,21 @@
 """List the files, commands and names that a brief may mention, each as one item with its score.
 
-The more the agent has used a thing, the higher its score. `compose` selects among them.
+`deleted_names` finds the sentences and commands that still mention a deleted file.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import takewhile
 from typing import Final, TypeAlias
 
 from holdfast.core.brief.brief_input import COMMANDS, FILES, IN_USE, BriefInput, Item
-from holdfast.core.brief.deleted_files import deleted_names, name_of, names_in
 from holdfast.core.brief.layout import folders_of
-from holdfast.core.brief.weights import Weights, score, weighed
+from holdfast.core.brief.weights import Weights, score, with_score
 from holdfast.core.events.event import Action
 from holdfast.core.evidence.commands import shell
 from holdfast.core.evidence.commands.exit_meaning import REFUSED, ended_without_result, has_failed
@@ -57,7 +56,7 @@ def things(brief_input: BriefInput, weights: Weights, naming: Naming = short_pat
     short = naming(brief_input, elsewhere)
     if elsewhere:
         text = f"Outside the project: {elsewhere}"
-        yield weighed(
+        yield with_score(
             Item(FILES, text, brief_input.session.changed_at, brief_input.session.key, "where"), weights
         )
     yield from _files(brief_input, short, weights)
@@ -86,10 +85,10 @@ def _folders(brief_input: BriefInput, weights: Weights) -> Iterator[Item]:
         path = relative(best.name, brief_input)
         if not path:
             text = f"Paths are from {best.name}"
-            yield weighed(Item(FILES, text, at, key, "folder", key=best.name), weights, **features)
+            yield with_score(Item(FILES, text, at, key, "folder", key=best.name), weights, **features)
         elif path[:1] not in "/~":
             item = Item(FILES, path, at, key, "folder", key=path, lead=IN_USE)
-            yield weighed(item, weights, **features)
+            yield with_score(item, weights, **features)
 
 
 def _folder(mention: Mention, brief_input: BriefInput) -> Mention | None:
@@ -136,9 +135,9 @@ def _files(brief_input: BriefInput, short: Callable[[str], str], weights: Weight
         }
         item = _file(touch, brief_input, short)
         if touch is latest:
-            yield weighed(replace(item, kind="latest_file"), weights)
+            yield with_score(replace(item, kind="latest_file"), weights)
         else:
-            yield weighed(item, weights, **features)
+            yield with_score(item, weights, **features)
     for place, touch in enumerate(reversed(trail.subagent_files)):
         if touch.action is not Action.READ:
             path, lead = (
@@ -146,7 +145,7 @@ def _files(brief_input: BriefInput, short: Callable[[str], str], weights: Weight
                 f"Subagents {ACTION_VERBS[touch.action].lower()}",
             )
             item = Item(FILES, path, touch.at, key, "subagent_file", lead=lead, path=path)
-            yield weighed(item, weights, standing=recency(place))
+            yield with_score(item, weights, standing=recency(place))
     gone = {name_of(touch.path) for touch in trail.files if touch.action is Action.DELETE}
     for mention in reversed(mentions.values()):
         path = short(mention.shown)
@@ -156,7 +155,7 @@ def _files(brief_input: BriefInput, short: Callable[[str], str], weights: Weight
         item = Item(
             FILES, path, brief_input.session.changed_at, key, "named_file", lead="Also named", path=path
         )
-        yield weighed(item, weights, **_features(mention, brief_input))
+        yield with_score(item, weights, **_features(mention, brief_input))
 
 
 def _one_for_each_file(mentions: Iterable[Mention], steps: int) -> dict[str, Mention]:
@@ -197,7 +196,7 @@ def _commands(brief_input: BriefInput, weights: Weights) -> Iterator[Item]:
     mentions = {mention.name: mention for mention in trail.mentions if mention.thing is Thing.PROGRAM}
     for kind, place, run in _unsuccessful(trail):
         item = Item(COMMANDS, command_line(_from_project(run, brief_input)), run.at, key, kind)
-        yield weighed(item, weights, recency=recency(place))
+        yield with_score(item, weights, recency=recency(place))
     failures = [run for run in trail.commands if run.ok is False]
     latest, failed = _latest(trail.commands), _programs_of(failures)
     with_subcommand = {name.split(" ", 1)[0] for name in mentions if " " in name}
@@ -209,7 +208,7 @@ def _commands(brief_input: BriefInput, weights: Weights) -> Iterator[Item]:
             item = Item(COMMANDS, f"`{name}`", brief_input.now, key, "earlier_command", lead="Also run")
         else:
             continue
-        yield weighed(item, weights, **_features(mention, brief_input))
+        yield with_score(item, weights, **_features(mention, brief_input))
 
 
 def _unsuccessful(trail: Trail) -> Iterator[tuple[str, int, CommandRun]]:
@@ -319,3 +318,25 @@ def _common(paths: list[str]) -> str:
     first, last = min(paths).split("/")[:-1], max(paths).split("/")[:-1]
     shared = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
     return "/".join(part for part, _ in shared)
+
+
+def deleted_names(trail: Trail) -> dict[str, re.Pattern[str]]:
+    """The names of deleted and renamed files, each with a pattern that finds it in a text.
+
+    A name that another, existing file also has is left out. So is a name without an extension: it is a word
+    like any other, and a sentence with that word need not mean the file.
+    """
+    deleted = {touch.path for touch in trail.files if touch.action is Action.DELETE or touch.renamed_to}
+    present_names = {name_of(touch.path) for touch in trail.files if touch.path not in deleted}
+    names = sorted({name_of(path) for path in deleted} - present_names)
+    return {name: re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-])") for name in names if "." in name[1:]}
+
+
+def names_in(text: str, deleted: Mapping[str, re.Pattern[str]]) -> list[str]:
+    """The deleted files that a text names."""
+    return [name for name, pattern in deleted.items() if pattern.search(text)]
+
+
+def name_of(path: str) -> str:
+    """A file's name without its folders."""
+    return path.rsplit("/", 1)[-1]

@@ -83,7 +83,7 @@ WEIGHTS: Final[Weights] = {**SENTENCES, **THINGS, **FEATURES}
 THING_VALUE: Final = 18.0
 
 
-def weighed(item: Item, weights: Weights = WEIGHTS, **features: float) -> Item:
+def with_score(item: Item, weights: Weights = WEIGHTS, **features: float) -> Item:
     """The item with its score; its key is its text unless it has another."""
     return replace(item, key=item.key or item.text, score=score(item.kind, features, weights))
 

@@ -55,7 +55,7 @@ def asked(text: str) -> LedgerSetting | Unclear:
     return LedgerSetting(_TRUTH.get(_plain(ledger).lower()), None if _is_empty(path) else _text(path))
 
 
-def settled(files: Iterable[LedgerSetting]) -> LedgerSetting:
+def combine_ledger_settings(files: Iterable[LedgerSetting]) -> LedgerSetting:
     """The combined settings of several files; a later file overrides earlier ones."""
     ledger: bool | None = None
     path: str | None = None

@@ -1,23 +1,25 @@
 """Continuity: the working state of a project as Markdown that a person may edit, in six sections.
 
 A document keeps every line as it was written, so that parsing and rendering it changes nothing.
-`continuity_merge` merges a session's summary into it; `files.continuity` knows where the files are.
+`merge_summary` adds a session's summary to it: a person's lines stay where and as they are, only items that
+Holdfast wrote are replaced, and an item that a person removed is not added again. `files.continuity` knows
+where the files are.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from enum import StrEnum
 from typing import Final
 
-from holdfast.core.documents.markdown import inside
+from holdfast.core.documents.markdown import lines_inside_blocks
 from holdfast.core.text.strings import one_line
 from holdfast.lazy_dataclass import dataclass
 
 
-class Part(StrEnum):
+class ContinuityPart(StrEnum):
     """The sections, by their names in JSON."""
 
     GOAL = "goal"
@@ -35,67 +37,70 @@ class LayerName(StrEnum):
     LOCAL = "project-local"
 
 
-TITLES: Final[Mapping[Part, str]] = {
-    Part.GOAL: "Goal",
-    Part.CONFIRMED: "Confirmed working",
-    Part.FAILED: "Tried and failed",
-    Part.UNTRIED: "Not yet tried",
-    Part.NEXT: "Incomplete / next",
-    Part.NOTES: "Files, decisions, environment",
+TITLES: Final[Mapping[ContinuityPart, str]] = {
+    ContinuityPart.GOAL: "Goal",
+    ContinuityPart.CONFIRMED: "Confirmed working",
+    ContinuityPart.FAILED: "Tried and failed",
+    ContinuityPart.UNTRIED: "Not yet tried",
+    ContinuityPart.NEXT: "Incomplete / next",
+    ContinuityPart.NOTES: "Files, decisions, environment",
 }
 LAYER_TITLES: Final[Mapping[LayerName, str]] = {
     LayerName.SHARED: "Continuity shared by all worktrees",
     LayerName.LOCAL: "Continuity of this worktree",
 }
-_KNOWN: Final[Mapping[str, Part]] = {
+_KNOWN: Final[Mapping[str, ContinuityPart]] = {
     **{re.sub(r"\W+", "", title).lower(): part for part, title in TITLES.items()},
-    **{part.lower(): part for part in Part},
-    "next": Part.NEXT,
-    "incomplete": Part.NEXT,
+    **{part.lower(): part for part in ContinuityPart},
+    "next": ContinuityPart.NEXT,
+    "incomplete": ContinuityPart.NEXT,
 }
 _FENCE: Final = "---"
 _HEADING: Final = re.compile(r"##\s+(?P<title>.*?)\s*#*\s*")
 _BULLET: Final = re.compile(r"[-*+]\s+|\d+[.)]\s+")
+ITEMS_MOST: Final = 20
+"""How many items of Holdfast's a section may have; the oldest are dropped."""
+REFUSED_MOST: Final = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class LayerSummary:
     """The content of one layer: the goal, and the items of every other section."""
 
     goal: str = ""
-    items: Mapping[Part, tuple[str, ...]] = field(default_factory=lambda: {})
+    items: Mapping[ContinuityPart, tuple[str, ...]] = field(default_factory=lambda: {})
 
-    def of(self, part: Part) -> tuple[str, ...]:
+    def of(self, part: ContinuityPart) -> tuple[str, ...]:
         """The items of a section; the goal's section has the goal as its only item."""
-        if part is Part.GOAL:
+        if part is ContinuityPart.GOAL:
             return (self.goal,) if self.goal else ()
         return self.items.get(part, ())
 
     def is_empty(self) -> bool:
         """Whether there is neither a goal nor an item."""
-        return not any(self.of(part) for part in Part)
+        return not any(self.of(part) for part in ContinuityPart)
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class ContinuitySection:
     """A heading and the lines below it; `part` is None for a section that the user added."""
 
     heading: str
     lines: tuple[str, ...]
-    part: Part | None
+    part: ContinuityPart | None
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class ContinuityDocument:
     """A file, line by line: the lines above the first section, and the sections."""
 
     head: tuple[str, ...]
-    sections: tuple[Section, ...]
+    sections: tuple[ContinuitySection, ...]
     newline: str = "\n"
     ends: bool = True
     """Whether the last line ends with a newline."""
 
-    def section(self, part: Part) -> Section | None:
+    def section(self, part: ContinuityPart) -> ContinuitySection | None:
         """The section of that name, if there is one."""
         return next((section for section in self.sections if section.part is part), None)
 
@@ -107,7 +112,23 @@ class Unusable:
     reason: str
 
 
-def parse(text: str) -> Document | Unusable:
+@dataclass(frozen=True, slots=True)
+class WrittenItems:
+    """What Holdfast wrote into a document: the keys of its items, and of those that a person removed."""
+
+    items: Mapping[ContinuityPart, tuple[str, ...]] = field(default_factory=lambda: {})
+    refused: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MergedContinuity:
+    """The updated document, and which of its items Holdfast wrote."""
+
+    document: ContinuityDocument
+    written: WrittenItems
+
+
+def parse(text: str) -> ContinuityDocument | Unusable:
     """The document in a text."""
     newline = "\r\n" if "\r\n" in text else "\n"
     if "\0" in text:
@@ -119,11 +140,11 @@ def parse(text: str) -> Document | Unusable:
     lines = lines[:-1] if ends else lines
     if lines[:1] == [_FENCE] and _FENCE not in lines[1:]:
         return Unusable(f"its front matter begins with `{_FENCE}` in line 1 and does not end")
-    document = Document((), (), newline, ends)
+    document = ContinuityDocument((), (), newline, ends)
     return _without_duplicates(_with_sections(document, lines))
 
 
-def render(document: Document) -> str:
+def render(document: ContinuityDocument) -> str:
     """The text of a document."""
     lines = [*document.head]
     for section in document.sections:
@@ -131,13 +152,15 @@ def render(document: Document) -> str:
     return document.newline.join(lines) + (document.newline if document.ends and lines else "")
 
 
-def blank(layer: LayerName) -> Document:
+def blank(layer: LayerName) -> ContinuityDocument:
     """A document with headings and no content."""
     head = (_FENCE, f"layer: {layer}", _FENCE, "", f"# {LAYER_TITLES[layer]}", "")
-    return Document(head, tuple(Section(f"## {TITLES[part]}", ("",), part) for part in Part))
+    return ContinuityDocument(
+        head, tuple(ContinuitySection(f"## {TITLES[part]}", ("",), part) for part in ContinuityPart)
+    )
 
 
-def is_blank(document: Document) -> bool:
+def is_blank(document: ContinuityDocument) -> bool:
     """Whether a document has only front matter and headings."""
     head = document.head
     if head[:1] == (_FENCE,):
@@ -146,7 +169,7 @@ def is_blank(document: Document) -> bool:
     return not any(line.strip() and not line.startswith("#") for line in lines)
 
 
-def stamped(document: Document, **fields: str) -> Document:
+def with_front_matter(document: ContinuityDocument, **fields: str) -> ContinuityDocument:
     """The document with these fields set in its front matter; other fields stay."""
     head = list(document.head)
     if head[:1] != [_FENCE]:
@@ -163,7 +186,7 @@ def stamped(document: Document, **fields: str) -> Document:
     return replace(document, head=tuple(head))
 
 
-def stamp(document: Document, name: str) -> str:
+def front_matter_field(document: ContinuityDocument, name: str) -> str:
     """The value of a field of the front matter; empty if it is missing."""
     if document.head[:1] != (_FENCE,):
         return ""
@@ -174,14 +197,14 @@ def stamp(document: Document, name: str) -> str:
     return ""
 
 
-def summary_of(document: Document) -> Summary:
+def summary_of(document: ContinuityDocument) -> LayerSummary:
     """The content of a document, without its layout."""
-    items = {part: tuple(text for _, text in entries(document.section(part))) for part in Part}
-    goal = " ".join(items.pop(Part.GOAL))
-    return Summary(goal, {part: texts for part, texts in items.items() if texts})
+    items = {part: tuple(text for _, text in entries(document.section(part))) for part in ContinuityPart}
+    goal = " ".join(items.pop(ContinuityPart.GOAL))
+    return LayerSummary(goal, {part: texts for part, texts in items.items() if texts})
 
 
-def entries(section: Section | None) -> Iterator[tuple[range, str]]:
+def entries(section: ContinuitySection | None) -> Iterator[tuple[range, str]]:
     """Every item of a section: its line numbers within the section, and its text in one line.
 
     An item is a bullet with the lines indented below it, or a paragraph.
@@ -189,7 +212,7 @@ def entries(section: Section | None) -> Iterator[tuple[range, str]]:
     if section is None:
         return
     start: int | None = None
-    within = (*inside(section.lines), False)
+    within = (*lines_inside_blocks(section.lines), False)
     for place, line in enumerate((*section.lines, "")):
         if within[place]:
             continue
@@ -206,36 +229,140 @@ def key(item: str) -> str:
     return one_line(item).casefold().rstrip(".")
 
 
-def _entry(section: Section, lines: range) -> tuple[range, str]:
+def document_with_summary(layer: LayerName, summary: LayerSummary) -> MergedContinuity:
+    """A new document with this summary as its only content."""
+    return merge_summary(blank(layer), summary, WrittenItems())
+
+
+def merge_summary(
+    document: ContinuityDocument, summary: LayerSummary, written: WrittenItems
+) -> MergedContinuity:
+    """The document with a session's summary added, and a person's lines untouched."""
+    refused = _refused(document, written)
+    items: dict[ContinuityPart, tuple[str, ...]] = {}
+    for part in ContinuityPart:
+        section = document.section(part)
+        own_keys = frozenset(written.items.get(part, ()))
+        old = [text for _, text in entries(section) if key(text) in own_keys]
+        user_keys = {key(text) for _, text in entries(section)} - own_keys
+        still_valid = _still_valid(part, old, summary)
+        new_items = _each_once([*still_valid, *summary.of(part)], user_keys | set(refused))[-ITEMS_MOST:]
+        if part is ContinuityPart.GOAL and user_keys:
+            new_items = []  # A person set the goal.
+        document = _with_items(document, part, new_items, own_keys)
+        items[part] = tuple(map(key, new_items))
+    return MergedContinuity(
+        document, WrittenItems({part: rows for part, rows in items.items() if rows}, refused)
+    )
+
+
+def item_subject(item: str) -> str:
+    """What an item is about: the command or file in its first backticks, or its whole text."""
+    quote = _QUOTED.search(item)
+    return quote[1] if quote else key(item)
+
+
+def _entry(section: ContinuitySection, lines: range) -> tuple[range, str]:
     text = " ".join(section.lines[place].strip() for place in lines)
     return lines, _BULLET.sub("", text, count=1).strip()
 
 
-def _with_sections(document: Document, lines: Sequence[str]) -> Document:
+def _with_sections(document: ContinuityDocument, lines: Sequence[str]) -> ContinuityDocument:
     head: list[str] = []
     sections: list[tuple[str, list[str]]] = []
-    for line, within in zip(lines, inside(lines), strict=True):
+    for line, within in zip(lines, lines_inside_blocks(lines), strict=True):
         if not within and _HEADING.fullmatch(line):
             sections.append((line, []))
         elif sections:
             sections[-1][1].append(line)
         else:
             head.append(line)
-    rows = (Section(heading, tuple(below), _part(heading)) for heading, below in sections)
+    rows = (ContinuitySection(heading, tuple(below), _part(heading)) for heading, below in sections)
     return replace(document, head=tuple(head), sections=tuple(rows))
 
 
-def _part(heading: str) -> Part | None:
+def _part(heading: str) -> ContinuityPart | None:
     match = _HEADING.fullmatch(heading)
     return _KNOWN.get(re.sub(r"\W+", "", match["title"]).lower()) if match else None
 
 
-def _without_duplicates(document: Document) -> Document | Unusable:
+def _without_duplicates(document: ContinuityDocument) -> ContinuityDocument | Unusable:
     """The document, or `Unusable` if a section occurs twice, as it is unclear which one to update."""
-    seen: set[Part] = set()
+    seen: set[ContinuityPart] = set()
     for section in document.sections:
         if section.part in seen:
             return Unusable(f"`{section.heading.strip()}` is the second section of its kind")
         if section.part is not None:
             seen.add(section.part)
     return document
+
+
+_QUOTED: Final = re.compile(r"`([^`]+)`")
+
+
+def _still_valid(part: ContinuityPart, old: list[str], summary: LayerSummary) -> list[str]:
+    """The items written before that are still valid."""
+    if part is ContinuityPart.GOAL:
+        return [] if summary.goal else old
+    if part is ContinuityPart.NEXT:
+        # Earlier next steps are outdated as soon as a later session has any content.
+        return [] if not summary.is_empty() else old
+    settled = {item_subject(item) for other in _SETTLED_BY.get(part, ()) for item in summary.of(other)}
+    settled |= {item_subject(item) for item in summary.of(part)}
+    return [item for item in old if item_subject(item) not in settled]
+
+
+_SETTLED_BY: Final[Mapping[ContinuityPart, tuple[ContinuityPart, ...]]] = {
+    ContinuityPart.CONFIRMED: (ContinuityPart.FAILED,),
+    ContinuityPart.FAILED: (ContinuityPart.CONFIRMED,),
+    ContinuityPart.UNTRIED: (ContinuityPart.CONFIRMED, ContinuityPart.FAILED),
+}
+"""The latest outcome of a command wins, and what was tried is no longer untried."""
+
+
+def _refused(document: ContinuityDocument, written: WrittenItems) -> tuple[str, ...]:
+    """The keys of items that Holdfast wrote and a person removed, now or earlier."""
+    present = {part: {key(text) for _, text in entries(document.section(part))} for part in ContinuityPart}
+    removed = (item for part, rows in written.items.items() for item in rows if item not in present[part])
+    return tuple(dict.fromkeys((*written.refused, *removed)))[-REFUSED_MOST:]
+
+
+def _each_once(items: Iterable[str], known: set[str]) -> list[str]:
+    by_key: dict[str, str] = {}
+    for item in items:
+        if key(item) and key(item) not in known:
+            by_key.setdefault(key(item), one_line(item))
+    return list(by_key.values())
+
+
+def _with_items(
+    document: ContinuityDocument, part: ContinuityPart, items: list[str], own_keys: frozenset[str]
+) -> ContinuityDocument:
+    """The document with these items in a section, after the person's; they replace Holdfast's old ones."""
+    section = document.section(part)
+    if [text for _, text in entries(section) if key(text) in own_keys] == items:
+        return document
+    if section is None:
+        section = ContinuitySection(f"## {TITLES[part]}", (), part)
+        document = _with_section(document, section)
+    dropped = {place for lines, text in entries(section) if key(text) in own_keys for place in lines}
+    lines = [line for place, line in enumerate(section.lines) if place not in dropped]
+    while lines and not lines[-1].strip():
+        lines.pop()
+    lines += [f"- {item}" for item in items]
+    changed = replace(section, lines=(*lines, ""))
+    rows = tuple(changed if other.part is part else other for other in document.sections)
+    return replace(document, sections=rows)
+
+
+def _with_section(document: ContinuityDocument, section: ContinuitySection) -> ContinuityDocument:
+    """The document with a new section, before the first one that follows it in the usual order."""
+    order = list(ContinuityPart)
+    after = [
+        place
+        for place, other in enumerate(document.sections)
+        if other.part is not None and section.part and order.index(other.part) > order.index(section.part)
+    ]
+    place = after[0] if after else len(document.sections)
+    rows = (*document.sections[:place], section, *document.sections[place:])
+    return replace(document, sections=rows)

@@ -10,7 +10,7 @@ from holdfast.core.documents.continuity_summary import Confidence, EvidenceCount
 from holdfast.lazy_dataclass import dataclass
 
 
-class Scope(StrEnum):
+class AuditScope(StrEnum):
     """Which layers were generated."""
 
     SHARED = "project"
@@ -39,7 +39,7 @@ class AuditEntry:
 
     id: str
     at: int
-    scope: Scope
+    scope: AuditScope
     trigger: AuditTrigger
     write_mode: WriteMode
     configured: str
@@ -100,7 +100,7 @@ def entry_of(fields: Mapping[str, Any]) -> AuditEntry | None:
         return AuditEntry(
             id=str(fields["id"]),
             at=int(fields["generatedAt"]),
-            scope=Scope(fields["scope"]),
+            scope=AuditScope(fields["scope"]),
             trigger=AuditTrigger(fields["trigger"]),
             write_mode=WriteMode(fields["writeMode"]),
             configured=str(fields["configuredExtractorMode"]),
@@ -126,29 +126,29 @@ def entry_of(fields: Mapping[str, Any]) -> AuditEntry | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Repeated:
+class RepeatedEntry:
     """An entry, and how many similar ones followed each other."""
 
     entry: AuditEntry
     times: int
 
 
-def prior(entries: Sequence[AuditEntry], limit: int) -> list[Repeated]:
+def earlier_entries(entries: Sequence[AuditEntry], limit: int) -> list[RepeatedEntry]:
     """The entries before the latest, newest first, with consecutive similar ones combined.
 
     Entries are similar if they have the same source, trigger, write mode and result: a save and a refresh
     are not.
     """
-    groups: list[Repeated] = []
+    groups: list[RepeatedEntry] = []
     for entry in reversed(entries[:-1]):
         if groups and _looks_like(groups[-1].entry, entry):
-            groups[-1] = Repeated(groups[-1].entry, groups[-1].times + 1)
+            groups[-1] = RepeatedEntry(groups[-1].entry, groups[-1].times + 1)
         else:
-            groups.append(Repeated(entry, 1))
+            groups.append(RepeatedEntry(entry, 1))
     return groups[:limit]
 
 
-def latest(entries: Iterable[AuditEntry], scope: Scope) -> AuditEntry | None:
+def latest_entry(entries: Iterable[AuditEntry], scope: AuditScope) -> AuditEntry | None:
     """The newest entry for exactly these layers."""
     return next((entry for entry in reversed(list(entries)) if entry.scope is scope), None)
 

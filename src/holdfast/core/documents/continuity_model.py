@@ -13,19 +13,17 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from holdfast.core.agent_log.answer_schema import strict_schema
 from holdfast.core.agent_log.context import Turn
-from holdfast.core.agent_log.summary import Failed, buckets, conversation, object_in
-from holdfast.core.documents.continuity import LayerName, Part, Summary
-from holdfast.core.documents.continuity_merge import subject
-from holdfast.core.documents.continuity_summary import ITEM_CHARS, Author, Generated, confidence
+from holdfast.core.agent_log.summary import Failed, buckets, conversation, object_in, strict_schema
+from holdfast.core.documents.continuity import ContinuityPart, LayerName, LayerSummary, item_subject
+from holdfast.core.documents.continuity_summary import ITEM_CHARS, Author, GeneratedSummary, confidence
 from holdfast.core.evidence.prose import reader
 from holdfast.core.session.session import Session
 from holdfast.core.text.strings import one_line, shortened
 
 ITEMS_MOST: Final = 12
 REASON_CHARS: Final = 200
-Layers: TypeAlias = Mapping[LayerName, Summary]
+Layers: TypeAlias = Mapping[LayerName, LayerSummary]
 
 SCHEMA: Final = """\
 You keep the working state of a coding project, so that the next session can go on from it. Answer with one \
@@ -56,7 +54,7 @@ def question(session: Session, turns: Sequence[Turn]) -> str:
     return "\n\n".join((SCHEMA, *buckets(session.trail), transcript))
 
 
-def answer(text: str, session: Session, rules: Generated) -> Generated | Failed:
+def answer(text: str, session: Session, rules: GeneratedSummary) -> GeneratedSummary | Failed:
     """A model's content for both layers, compared with the rule-based content."""
     try:
         decoded = _ANSWER.decode(object_in(text))
@@ -70,31 +68,31 @@ def answer(text: str, session: Session, rules: Generated) -> Generated | Failed:
     }
     if rules.counts.total and not any(summary.items for summary in layers.values()):
         return Failed("it says nothing of the commands, files and steps there are")
-    warnings = (*rules.warnings, *disputed(layers, rules.layers))
-    author = Author.AGREED if covers(layers, rules.layers) else Author.MODEL
-    return Generated(layers, rules.counts, confidence(author, rules.counts, warnings), warnings)
+    warnings = (*rules.warnings, *outcome_disputes(layers, rules.layers))
+    author = Author.AGREED if covers_evidence(layers, rules.layers) else Author.MODEL
+    return GeneratedSummary(layers, rules.counts, confidence(author, rules.counts, warnings), warnings)
 
 
-def disputed(claimed: Layers, known: Layers) -> Iterator[str]:
+def outcome_disputes(claimed: Layers, known: Layers) -> Iterator[str]:
     """A warning for each command that the model counts as working though it failed last, or vice versa."""
     for part, other, claim, fact in _OPPOSITES:
         for item in _all(known, other):
-            about = subject(item)
+            about = item_subject(item)
             if item.startswith("`") and any(_names(row, about) for row in _all(claimed, part)):
                 yield f"outcome: the model counts `{about}` as {claim}, but it {fact} last"
 
 
 _OPPOSITES: Final = (
-    (Part.CONFIRMED, Part.FAILED, "working", "failed"),
-    (Part.FAILED, Part.CONFIRMED, "failing", "passed"),
+    (ContinuityPart.CONFIRMED, ContinuityPart.FAILED, "working", "failed"),
+    (ContinuityPart.FAILED, ContinuityPart.CONFIRMED, "failing", "passed"),
 )
 
 
-def covers(claimed: Layers, known: Layers) -> bool:
+def covers_evidence(claimed: Layers, known: Layers) -> bool:
     """Whether the model covers every section that the rules filled, naming at least one thing of each."""
-    for part in (Part.CONFIRMED, Part.FAILED, Part.NEXT, Part.NOTES):
+    for part in (ContinuityPart.CONFIRMED, ContinuityPart.FAILED, ContinuityPart.NEXT, ContinuityPart.NOTES):
         rows, known_items = _all(claimed, part), _all(known, part)
-        quoted = [subject(item) for item in known_items if item.startswith("`")]
+        quoted = [item_subject(item) for item in known_items if item.startswith("`")]
         if known_items and not rows:
             return False
         if quoted and not any(_names(row, about) for row in rows for about in quoted):
@@ -126,20 +124,20 @@ def answer_schema() -> str:
     return strict_schema(_Answer)
 
 
-def _summary(layer: _Layer, session: Session, rules: Generated) -> Summary:
+def _summary(layer: _Layer, session: Session, rules: GeneratedSummary) -> LayerSummary:
     """A layer ready to be written: shortened, with paths relative to the worktree and a specific goal."""
     sections = {
-        Part.CONFIRMED: layer.confirmed_working,
-        Part.FAILED: layer.tried_and_failed,
-        Part.UNTRIED: layer.not_yet_tried,
-        Part.NEXT: layer.incomplete_next,
-        Part.NOTES: layer.files_decisions_environment,
+        ContinuityPart.CONFIRMED: layer.confirmed_working,
+        ContinuityPart.FAILED: layer.tried_and_failed,
+        ContinuityPart.UNTRIED: layer.not_yet_tried,
+        ContinuityPart.NEXT: layer.incomplete_next,
+        ContinuityPart.NOTES: layer.files_decisions_environment,
     }
     items = {part: _items(rows, session) for part, rows in sections.items()}
     goal = shortened(_relative(one_line(layer.goal), session), ITEM_CHARS)
     if not goal or reader.is_generic(goal):
         goal = rules.layers[LayerName.SHARED].goal
-    return Summary(goal, {part: rows for part, rows in items.items() if rows})
+    return LayerSummary(goal, {part: rows for part, rows in items.items() if rows})
 
 
 def _items(rows: Sequence[str], session: Session) -> tuple[str, ...]:
@@ -155,7 +153,7 @@ def _relative(text: str, session: Session) -> str:
     return text
 
 
-def _all(layers: Layers, part: Part) -> list[str]:
+def _all(layers: Layers, part: ContinuityPart) -> list[str]:
     return [item for summary in layers.values() for item in summary.of(part)]
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import Final
 
-from holdfast.core.documents.continuity import TITLES, LayerName, Part, Summary, key
+from holdfast.core.documents.continuity import TITLES, ContinuityPart, LayerName, LayerSummary, key
 from holdfast.core.text.untrusted import quoted
 from holdfast.lazy_dataclass import dataclass
 
@@ -21,11 +21,18 @@ FRAMING: Final = "Temporary working state: check it against the code and the req
 SOURCES: Final = "sources"
 NO_ROOM: Final = "left out for want of room"
 SAID: Final = "said already"
-_FIRST: Final = (Part.GOAL, Part.NEXT, Part.FAILED, Part.CONFIRMED, Part.UNTRIED, Part.NOTES)
+_FIRST: Final = (
+    ContinuityPart.GOAL,
+    ContinuityPart.NEXT,
+    ContinuityPart.FAILED,
+    ContinuityPart.CONFIRMED,
+    ContinuityPart.UNTRIED,
+    ContinuityPart.NOTES,
+)
 """The order in which sections are filled: what to do, then what not to do again."""
 
 
-class Pointing(StrEnum):
+class PointerKind(StrEnum):
     """What a pointer refers to; pointers follow the continuity in this order."""
 
     INSTRUCTIONS = "instructionFiles"
@@ -35,33 +42,33 @@ class Pointing(StrEnum):
 
 
 _POINTER_TITLES: Final = {
-    Pointing.INSTRUCTIONS: "Instruction files",
-    Pointing.DREAM: "Under review, not yet kept",
-    Pointing.DURABLE: "Memories",
-    Pointing.TEAM: "Team memory (from the repository)",
+    PointerKind.INSTRUCTIONS: "Instruction files",
+    PointerKind.DREAM: "Under review, not yet kept",
+    PointerKind.DURABLE: "Memories",
+    PointerKind.TEAM: "Team memory (from the repository)",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Layered:
+class LayerContent:
     """One layer, and the file that it was read from."""
 
     name: LayerName
     source: str
-    summary: Summary
+    summary: LayerSummary
 
 
 @dataclass(frozen=True, slots=True)
 class Pointer:
     """Something else that a starting session may want to look at."""
 
-    to: Pointing
+    to: PointerKind
     text: str
     source: str
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class StartupLimits:
     """The maximum size of a block."""
 
     lines: int
@@ -69,19 +76,19 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class StartupInput:
     """The continuity and pointers for a starting session, and how much they and the brief may take."""
 
-    layers: tuple[Layered, ...]
+    layers: tuple[LayerContent, ...]
     pointers: tuple[Pointer, ...]
-    limits: Limits
+    limits: StartupLimits
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class StartupRow:
     """One item, its source file, and why it was omitted; empty if it was not."""
 
-    section: Part | Pointing
+    section: ContinuityPart | PointerKind
     text: str
     source: str
     omitted: str = ""
@@ -92,8 +99,8 @@ class Startup:
     """The block, and the account of what it contains."""
 
     text: str
-    rows: tuple[Row, ...]
-    layers: tuple[Layered, ...]
+    rows: tuple[StartupRow, ...]
+    layers: tuple[LayerContent, ...]
 
     @property
     def source_files(self) -> tuple[str, ...]:
@@ -125,17 +132,17 @@ class Startup:
             "candidateSourceFiles": [layer.source for layer in self.layers],
             "sectionsRendered": {
                 SOURCES: bool(self.source_files),
-                **{part.value: part in rendered for part in Part},
+                **{part.value: part in rendered for part in ContinuityPart},
             },
             "omissions": list(self.omissions),
             "omissionCounts": self.omission_counts,
-            "continuitySectionKinds": [part.value for part in Part if part in rendered],
+            "continuitySectionKinds": [part.value for part in ContinuityPart if part in rendered],
             "continuitySourceKinds": kinds,
             "continuityProvenanceKind": "temporary-continuity",
             "continuityMode": "startup",
             "startupLayers": [
                 *(["continuity"] if kinds else []),
-                *(to.value for to in Pointing if to in rendered),
+                *(to.value for to in PointerKind if to in rendered),
             ],
             "futureCompactionSeam": {"kind": "session-summary", "rebuildsFrom": "continuity"},
         }
@@ -146,41 +153,49 @@ def never_said(_: str) -> bool:
     return False
 
 
-def startup(loaded: Loaded, is_said: Callable[[str], bool] = never_said) -> Startup:
+def startup(loaded: StartupInput, is_said: Callable[[str], bool] = never_said) -> Startup:
     """The block within its limits; its text is empty if nothing fits or there is nothing."""
     rows = tuple(_placed(_candidates(loaded), loaded.limits, is_said))
     return Startup(_block_text(rows) if any(not row.omitted for row in rows) else "", rows, loaded.layers)
 
 
-def merged_brief(layers: Sequence[Layered]) -> Summary:
+def combined_layers(layers: Sequence[LayerContent]) -> LayerSummary:
     """The content of both layers combined: the worktree's goal if it has one, no item twice."""
     goals = [layer.summary.goal for layer in _nearest_first(layers) if layer.summary.goal]
-    parts = [part for part in Part if part is not Part.GOAL]
+    parts = [part for part in ContinuityPart if part is not ContinuityPart.GOAL]
     items = {part: tuple(dict.fromkeys(item for _, item in _items(layers, part))) for part in parts}
-    return Summary(next(iter(goals), ""), {part: texts for part, texts in items.items() if texts})
+    return LayerSummary(next(iter(goals), ""), {part: texts for part, texts in items.items() if texts})
 
 
-def _candidates(loaded: Loaded) -> Iterator[Row]:
+def _candidates(loaded: StartupInput) -> Iterator[StartupRow]:
     for part in _FIRST:
         for source, item in _items(loaded.layers, part):
-            yield Row(part, quoted(item), source)
-    for to in Pointing:
+            yield StartupRow(part, quoted(item), source)
+    for to in PointerKind:
         yield from (
-            Row(to, quoted(pointer.text), pointer.source) for pointer in loaded.pointers if pointer.to is to
+            StartupRow(to, quoted(pointer.text), pointer.source)
+            for pointer in loaded.pointers
+            if pointer.to is to
         )
 
 
-def _placed(rows: Iterable[Row], limits: Limits, is_said: Callable[[str], bool]) -> Iterator[Row]:
+def _placed(
+    rows: Iterable[StartupRow], limits: StartupLimits, is_said: Callable[[str], bool]
+) -> Iterator[StartupRow]:
     """Each row, marked if omitted; once an item does not fit, the rest of its section is omitted too."""
     lines, chars = limits.lines - len((TITLE, FRAMING)), limits.chars - len(TITLE) - len(FRAMING) - 2
-    sections, sources, full = set[Part | Pointing](), set[str](), set[Part | Pointing]()
+    sections, sources, full = (
+        set[ContinuityPart | PointerKind](),
+        set[str](),
+        set[ContinuityPart | PointerKind](),
+    )
     texts = list[str]()
     for row in rows:
         if is_said(row.text) or any(key(row.text) in text for text in texts):
             yield replace(row, omitted=SAID)
             continue
         new = [f"- {row.text}", *(() if row.section in sections else ("", f"## {_title(row.section)}"))]
-        if isinstance(row.section, Part) and row.source not in sources:
+        if isinstance(row.section, ContinuityPart) and row.source not in sources:
             new.append(f"Source: {quoted(row.source)}")
         if len(new) > lines or sum(len(line) + 1 for line in new) > chars or row.section in full:
             full.add(row.section)
@@ -193,32 +208,32 @@ def _placed(rows: Iterable[Row], limits: Limits, is_said: Callable[[str], bool])
         yield row
 
 
-def _items(layers: Sequence[Layered], part: Part) -> list[tuple[str, str]]:
+def _items(layers: Sequence[LayerContent], part: ContinuityPart) -> list[tuple[str, str]]:
     """The items of a section in all layers, each once, with its file."""
     sources: dict[str, str] = {}
     for layer in _nearest_first(layers):
         for item in layer.summary.of(part):
             sources.setdefault(item, layer.source)
-        if part is Part.GOAL and sources:
+        if part is ContinuityPart.GOAL and sources:
             break
     return [(source, item) for item, source in sources.items()]
 
 
-def _nearest_first(layers: Iterable[Layered]) -> list[Layered]:
+def _nearest_first(layers: Iterable[LayerContent]) -> list[LayerContent]:
     return sorted(layers, key=lambda layer: layer.name is not LayerName.LOCAL)
 
 
-def _sources(rows: Iterable[Row]) -> dict[str, None]:
-    return {row.source: None for row in rows if not row.omitted and isinstance(row.section, Part)}
+def _sources(rows: Iterable[StartupRow]) -> dict[str, None]:
+    return {row.source: None for row in rows if not row.omitted and isinstance(row.section, ContinuityPart)}
 
 
-def _title(section: Part | Pointing) -> str:
-    return TITLES[section] if isinstance(section, Part) else _POINTER_TITLES[section]
+def _title(section: ContinuityPart | PointerKind) -> str:
+    return TITLES[section] if isinstance(section, ContinuityPart) else _POINTER_TITLES[section]
 
 
-def _block_text(rows: Sequence[Row]) -> str:
+def _block_text(rows: Sequence[StartupRow]) -> str:
     lines = [TITLE, FRAMING, *(f"Source: {quoted(source)}" for source in _sources(rows))]
-    for section in (*Part, *Pointing):
+    for section in (*ContinuityPart, *PointerKind):
         if texts := [row.text for row in rows if row.section is section and not row.omitted]:
             lines += ["", f"## {_title(section)}", *(f"- {text}" for text in texts)]
     return "\n".join(lines) + "\n"

@@ -1,13 +1,14 @@
 """Handoff: a Markdown document that deliberately passes work on to another session.
 
 Its head says where it comes from and whether a session has picked it up; its last section lists what can be
-verified then. `work.handoff_content` fills the sections.
+verified then. `file_name` names its file, and `matching_names` finds one by a full or partial name.
+`work.handoff_content` fills the sections.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from holdfast.core.text.strings import one_line
@@ -32,7 +33,7 @@ LONGEST_PASTED: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class HandoffHead:
     """A handoff's metadata: its purpose, its origin, and who picked it up."""
 
     purpose: str
@@ -42,7 +43,7 @@ class Head:
     branch: str = ""
     commit: str = ""
     status: str = OPEN
-    """`open`, or `consumed` with the time and the session that picked it up."""
+    """`open`, or `mark_consumed` with the time and the session that picked it up."""
 
     @property
     def is_open(self) -> bool:
@@ -75,7 +76,7 @@ class Doubt:
 class Handoff:
     """A whole document; `sections` has the items under each of `TITLES`."""
 
-    head: Head
+    head: HandoffHead
     sections: tuple[tuple[str, ...], ...]
     checks: tuple[Check, ...] = ()
 
@@ -89,15 +90,15 @@ def render(handoff: Handoff) -> str:
     return "\n".join(lines) + "\n"
 
 
-def head_of(text: str) -> Head | None:
+def head_of(text: str) -> HandoffHead | None:
     """The head of a document; None if the text is not a handoff."""
     title = _TITLE.search(text)
     if title is None:
         return None
-    # If a field occurs twice, the first one counts: it is the one that `consumed` rewrites.
+    # If a field occurs twice, the first one counts: it is the one that `mark_consumed` rewrites.
     fields = dict(reversed(_FIELD.findall(text[slice(*_head_span(text))])))
     bare = {name.lower(): value.strip().strip("`") for name, value in fields.items()}
-    return Head(
+    return HandoffHead(
         purpose=title[1].strip(),
         created=bare.get("created", ""),
         session=bare.get("session", ""),
@@ -114,7 +115,7 @@ def checks_in(text: str) -> tuple[Check, ...]:
     return tuple(Check(match["path"], match["pattern"] or "") for match in _CHECK.finditer(section))
 
 
-def doubted(doubt: Doubt) -> str:
+def doubt_line(doubt: Doubt) -> str:
     """The line that marks something as unconfirmed."""
     mark = f"UNCONFIRMED: {doubt.why or doubt.what}"
     return f"{doubt.what} — {mark}" if doubt.why else mark
@@ -126,7 +127,7 @@ def doubts_in(text: str) -> tuple[Doubt, ...]:
     return tuple(Doubt(what, reason) if what else Doubt(reason) for what, reason in matches)
 
 
-def consumed(text: str, at: str, by: str) -> str:
+def mark_consumed(text: str, at: str, by: str) -> str:
     """The document marked as picked up; every other line stays as it is."""
     status = f"- Status: {CONSUMED} {at} by {one_line(by)}"
     begin, end = _head_span(text)
@@ -137,7 +138,7 @@ def consumed(text: str, at: str, by: str) -> str:
     return f"{text[:begin]}{ending}{ending}{status}{text[begin:]}"
 
 
-def pasted(text: str, name: str, path: str, title: str) -> str:
+def pickup_prompt(text: str, name: str, path: str, title: str) -> str:
     """The prompt that makes another harness's agent continue from a handoff.
 
     The document is fenced, so that it is not taken for the user's own words when a transcript is read. If it
@@ -172,7 +173,7 @@ def _head_span(text: str) -> tuple[int, int]:
     return begin, end if end >= 0 else len(text)
 
 
-def _head_lines(head: Head) -> Iterator[str]:
+def _head_lines(head: HandoffHead) -> Iterator[str]:
     yield f"- Status: {head.status}"
     for name in ("created", "session", "harness", "branch", "commit"):
         if value := one_line(getattr(head, name)):
@@ -186,3 +187,44 @@ def _item(text: str) -> str:
 
 def _check_line(check: Check) -> str:
     return f"- `{check.path}` holds `{check.pattern}`" if check.pattern else f"- `{check.path}` exists"
+
+
+LONGEST_SLUG: Final = 48
+LONGEST_BRANCH: Final = 48
+SUFFIX: Final = ".md"
+_OTHER: Final = re.compile(r"[\W_]+")
+
+
+def file_name(day: str, branch: str, head: str, purpose: str, existing: Iterable[str]) -> str:
+    """`2026-01-31-feature-sums-finish-the-report.md`, with a number added if that name exists."""
+    place = slug(branch, LONGEST_BRANCH) or (f"detached-{head[:8]}" if head else "no-branch")
+    stem = f"{day}-{place}-{slug(purpose, LONGEST_SLUG) or 'handoff'}"
+    names = set(existing)
+    number = 1
+    while (name := f"{stem}{f'-{number}' if number > 1 else ''}{SUFFIX}") in names:
+        number += 1
+    return name
+
+
+def slug(text: str, longest: int = LONGEST_SLUG) -> str:
+    """A text as a file name: letters and digits of any script, cut at a whole word."""
+    words = _OTHER.sub("-", text.casefold()).strip("-")
+    # File systems count bytes.
+    while len(words.encode()) > longest:
+        shorter = words.rpartition("-")[0]
+        words = shorter or words[: len(words) // 2]
+    return words
+
+
+def matching_names(names: Iterable[str], query: str) -> list[str]:
+    """The names that match a query: exactly, else by ending with its slug, else by containing it."""
+    all_names = list(names)
+    stem = query.removesuffix(SUFFIX)
+    exact = [name for name in all_names if name in (query, stem + SUFFIX)]
+    if exact:
+        return exact
+    query_slug = slug(stem, len(stem.encode()) + 1)
+    ending = [
+        name for name in all_names if query_slug and name.removesuffix(SUFFIX).endswith(f"-{query_slug}")
+    ]
+    return ending or [name for name in all_names if query_slug and query_slug in name]

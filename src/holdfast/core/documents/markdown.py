@@ -16,20 +16,20 @@ _ENDS: Final = {
 """For each opening mark, the pattern that closes it."""
 
 
-def inside(lines: Sequence[str]) -> list[bool]:
+def lines_inside_blocks(lines: Sequence[str]) -> list[bool]:
     """For each line, whether it continues code or a comment; an opening mark without an end is ignored."""
     ends: dict[str, list[int]] = {mark: [] for mark in _ENDS}
     for place, line in enumerate(lines):
         for mark, end in _ENDS.items():
             if end.search(line):
                 ends[mark].append(place)
-    inside = [False] * len(lines)
+    is_inside = [False] * len(lines)
     place = 0
     while place < len(lines):
         last = _last(lines[place], place, ends)
-        inside[place + 1 : last + 1] = [True] * (last - place)
+        is_inside[place + 1 : last + 1] = [True] * (last - place)
         place = last + 1
-    return inside
+    return is_inside
 
 
 def _last(line: str, place: int, ends: Mapping[str, Sequence[int]]) -> int:

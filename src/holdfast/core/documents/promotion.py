@@ -13,7 +13,7 @@ from difflib import unified_diff
 from enum import StrEnum
 from typing import Final
 
-from holdfast.core.documents.continuity import LayerName, Part, Summary, key
+from holdfast.core.documents.continuity import ContinuityPart, LayerName, LayerSummary, key
 from holdfast.core.evidence.prose import reader
 from holdfast.core.memory.memory import MemoryKind, kind_of
 from holdfast.core.text.strings import one_line
@@ -42,7 +42,7 @@ class ReviewState(StrEnum):
     APPLIED = "applied"
 
 
-class Step(StrEnum):
+class ReviewStep(StrEnum):
     """What can be done with a candidate."""
 
     ADOPT = "adopt"
@@ -53,13 +53,13 @@ class Step(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class PromotionCandidate:
     """Something that may be worth keeping beyond the current work."""
 
     id: str
     text: str
     lane: Destination
-    part: Part
+    part: ContinuityPart
     source: str
     """The layer, or the transcript of a subagent."""
     standing: ReviewState
@@ -69,35 +69,39 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class StepRefused:
     """Why a step is not allowed, and what to do first."""
 
     reason: str
     hint: str
 
 
-def candidates(summary: Summary, source: str, *, blocked: bool, at: int) -> list[Candidate]:
+def candidates(summary: LayerSummary, source: str, *, blocked: bool, at: int) -> list[PromotionCandidate]:
     """The lasting items of a summary: findings and decisions, not next steps."""
-    by_id: dict[str, Candidate] = {}
+    by_id: dict[str, PromotionCandidate] = {}
     for part in _LASTING:
         for item in summary.of(part):
             if not item.startswith("`"):  # commands and changed files matter only for the current work
                 standing = ReviewState.BLOCKED if blocked else ReviewState.PENDING
-                candidate = Candidate(_id(item), one_line(item), lane_of(item), part, source, standing, at)
+                candidate = PromotionCandidate(
+                    _id(item), one_line(item), destination_of(item), part, source, standing, at
+                )
                 by_id.setdefault(candidate.id, candidate)
     return list(by_id.values())
 
 
-_LASTING: Final = (Part.CONFIRMED, Part.FAILED, Part.NOTES)
+_LASTING: Final = (ContinuityPart.CONFIRMED, ContinuityPart.FAILED, ContinuityPart.NOTES)
 
 
-def lane_of(text: str) -> Destination:
+def destination_of(text: str) -> Destination:
     """Whether a text is an instruction or a fact; a decision counts as a fact."""
     ordered = kind_of(text) is MemoryKind.RULE and not reader.decisions(text)
     return Destination.INSTRUCTION if ordered else Destination.DURABLE
 
 
-def rebuilt(known: Iterable[Candidate], fresh: Iterable[Candidate]) -> list[Candidate]:
+def rebuild_candidates(
+    known: Iterable[PromotionCandidate], fresh: Iterable[PromotionCandidate]
+) -> list[PromotionCandidate]:
     """The candidates after another build; reviewed ones stay, pending ones only if they are found again."""
     new = {candidate.id: candidate for candidate in fresh}
     reviewed = [
@@ -109,14 +113,14 @@ def rebuilt(known: Iterable[Candidate], fresh: Iterable[Candidate]) -> list[Cand
     return [*reviewed, *(candidate for candidate in new.values() if candidate.id not in reviewed_ids)]
 
 
-_MOVES: Final[Mapping[tuple[ReviewState, Step], ReviewState]] = {
-    (ReviewState.BLOCKED, Step.ADOPT): ReviewState.PENDING,
-    (ReviewState.PENDING, Step.APPROVE): ReviewState.APPROVED,
-    (ReviewState.PENDING, Step.REJECT): ReviewState.REJECTED,
-    (ReviewState.APPROVED, Step.REJECT): ReviewState.REJECTED,
-    (ReviewState.REJECTED, Step.APPROVE): ReviewState.APPROVED,
-    (ReviewState.APPROVED, Step.PROMOTE): ReviewState.PROMOTED,
-    (ReviewState.WAITING, Step.VERIFY): ReviewState.APPLIED,
+_MOVES: Final[Mapping[tuple[ReviewState, ReviewStep], ReviewState]] = {
+    (ReviewState.BLOCKED, ReviewStep.ADOPT): ReviewState.PENDING,
+    (ReviewState.PENDING, ReviewStep.APPROVE): ReviewState.APPROVED,
+    (ReviewState.PENDING, ReviewStep.REJECT): ReviewState.REJECTED,
+    (ReviewState.APPROVED, ReviewStep.REJECT): ReviewState.REJECTED,
+    (ReviewState.REJECTED, ReviewStep.APPROVE): ReviewState.APPROVED,
+    (ReviewState.APPROVED, ReviewStep.PROMOTE): ReviewState.PROMOTED,
+    (ReviewState.WAITING, ReviewStep.VERIFY): ReviewState.APPLIED,
 }
 _HINTS: Final[Mapping[ReviewState, str]] = {
     ReviewState.BLOCKED: "`holdfast dream adopt {id}` takes it over first",
@@ -129,12 +133,12 @@ _HINTS: Final[Mapping[ReviewState, str]] = {
 }
 
 
-def moved(candidate: Candidate, step: Step) -> Candidate | Refused:
+def take_step(candidate: PromotionCandidate, step: ReviewStep) -> PromotionCandidate | StepRefused:
     """The candidate after one step; no step can be skipped, and an instruction only becomes a proposal."""
     after = _MOVES.get((candidate.standing, step))
     if after is None:
         hint = _HINTS[candidate.standing].format(id=candidate.id, became=candidate.became)
-        return Refused(f"{candidate.id} is {candidate.standing}: {step} is not its next step", hint)
+        return StepRefused(f"{candidate.id} is {candidate.standing}: {step} is not its next step", hint)
     if after is ReviewState.PROMOTED and candidate.lane is Destination.INSTRUCTION:
         after = ReviewState.WAITING
     return replace(candidate, standing=after)
@@ -149,7 +153,7 @@ class Proposal:
     patch: str
 
 
-def proposal(candidate: Candidate, file: str, before: str) -> Proposal:
+def proposal(candidate: PromotionCandidate, file: str, before: str) -> Proposal:
     """The change to the file, as a patch that the user can apply."""
     line = f"- {candidate.text}"
     gap = "" if not before or before.endswith("\n") else "\n"
@@ -170,7 +174,7 @@ _NO_END: Final = "\\ No newline at end of file"
 """A patch needs this line to apply to a file whose last line has no newline."""
 
 
-def is_applied(candidate: Candidate, content: str) -> bool:
+def is_applied(candidate: PromotionCandidate, content: str) -> bool:
     """Whether a file contains the candidate's text, in any layout."""
     return key(candidate.text) in one_line(content).casefold()
 

@@ -14,10 +14,10 @@ from holdfast.core.evaluation.facts import Fact, facts_in
 from holdfast.core.evaluation.survival import (
     AGENT_EVENTS_AFTER,
     Mean,
+    facts_of_event,
     is_by_agent,
     is_conversation,
     mean,
-    mentioned,
 )
 from holdfast.core.events.event import Event, ToolCalled, ToolReturned
 from holdfast.core.session.score import SessionScore, Start
@@ -38,7 +38,7 @@ class Beginning:
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class FactCounts:
     """What is counted after one or several beginnings."""
 
     agent_events: int = 0
@@ -48,8 +48,8 @@ class Counts:
     rediscovered: int = 0
     novel: int = 0
 
-    def __add__(self, other: Counts) -> Counts:
-        return Counts(
+    def __add__(self, other: FactCounts) -> FactCounts:
+        return FactCounts(
             self.agent_events + other.agent_events,
             self.brief_items + other.brief_items,
             self.brief_items_used + other.brief_items_used,
@@ -59,11 +59,11 @@ class Counts:
         )
 
 
-def counted(events: Sequence[Event], beginnings: Sequence[Beginning]) -> Counts:
+def count_facts(events: Sequence[Event], beginnings: Sequence[Beginning]) -> FactCounts:
     """How many facts the agent still knew, had lost and was newly given, over all its beginnings."""
     holdfast_calls = own_calls(events)
     ends = [*(beginning.place for beginning in beginnings[1:]), len(events)]
-    total = Counts()
+    total = FactCounts()
     for beginning, end in zip(beginnings, ends, strict=True):
         following = (
             event for event in events[beginning.place : end] if _call_of(event) not in holdfast_calls
@@ -88,7 +88,7 @@ def recalls(events: Iterable[Event], recalled: Sequence[RecalledText]) -> tuple[
         while waiting and waiting[0].at <= event.at:
             if fresh := facts_in(waiting.pop(0).text) - named:
                 new.append(fresh)
-        facts = mentioned(event)
+        facts = facts_of_event(event)
         named |= facts
         if is_by_agent(event):
             unused = [facts_of_text for facts_of_text in new if not facts_of_text & facts]
@@ -106,17 +106,17 @@ def own_calls(events: Iterable[Event]) -> frozenset[str]:
 
 def named_in(events: Iterable[Event]) -> frozenset[Fact]:
     """Every fact that the conversation in these events names."""
-    return frozenset[Fact]().union(*map(mentioned, events))
+    return frozenset[Fact]().union(*map(facts_of_event, events))
 
 
 def _call_of(event: Event) -> str:
     return event.call if isinstance(event, ToolCalled | ToolReturned) else ""
 
 
-def _after(events: Iterable[Event], beginning: Beginning) -> Counts:
+def _after(events: Iterable[Event], beginning: Beginning) -> FactCounts:
     by_agent, brought, used, agent_events = set[Fact](), set[Fact](), set[Fact](), 0
     for event in filter(is_conversation, events):
-        facts = mentioned(event)
+        facts = facts_of_event(event)
         fresh = facts - by_agent - brought
         if not is_by_agent(event):
             brought |= fresh
@@ -128,7 +128,7 @@ def _after(events: Iterable[Event], beginning: Beginning) -> Counts:
             break
     item_facts = [facts for item in beginning.items if (facts := facts_in(item))]
     brief_facts = frozenset[Fact]().union(*item_facts)
-    return Counts(
+    return FactCounts(
         agent_events,
         brief_items=len(item_facts),
         brief_items_used=sum(bool(facts & used) for facts in item_facts),
@@ -156,7 +156,7 @@ MEASURES: Final[Mapping[str, Callable[[SessionScore], float | None]]] = {
 """The measures by which sessions are compared, mostly shares; None if there was nothing to measure."""
 
 
-def compared(scores: Iterable[SessionScore]) -> dict[Start, dict[str, Mean]]:
+def compare_by_start(scores: Iterable[SessionScore]) -> dict[Start, dict[str, Mean]]:
     """The mean of every measure, for sessions with and without a brief."""
     scores = tuple(scores)
     return {

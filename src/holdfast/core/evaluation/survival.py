@@ -1,13 +1,15 @@
 """Survival: whether a brief contains what the agent needs after its context window is gone.
 
 A session is cut. The facts that the agent names by itself after the cut, and that occurred before it, are
-those that it needed. Pure functions over events and texts: no model judges, and the same session always gets
-the same result.
+those that it needed. So is the last state of the work: the last failure, the last changed file, the open to-
+dos, the deleted files. Pure functions over events and texts, independent of the evidence that a brief is made
+from: no model judges, and the same session always gets the same result.
 """
 
 from __future__ import annotations
 
 import math
+import re
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,11 +34,15 @@ from holdfast.core.events.event import (
     Origin,
     Prompt,
     Replied,
+    Todo,
     TodoChanged,
     TodosChanged,
     ToolCalled,
     ToolReturned,
 )
+from holdfast.core.evidence.commands.purpose import Purpose, purpose_of
+from holdfast.core.evidence.trail import COMPLETED, with_todo
+from holdfast.core.text.strings import one_line
 from holdfast.lazy_dataclass import dataclass
 
 AGENT_EVENTS_AFTER = 60
@@ -69,7 +75,7 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True)
-class Sighting:
+class FactSighting:
     """How often a fact was named before a cut, and how many events before the cut it was last named."""
 
     times: int
@@ -80,7 +86,7 @@ class Sighting:
 class Need:
     """The facts by which a brief is measured at one cut."""
 
-    seen: Mapping[Fact, Sighting]
+    seen: Mapping[Fact, FactSighting]
     events_before: int
     needed: frozenset[Fact]
     rediscovered: frozenset[Fact]
@@ -124,6 +130,28 @@ class Rarity:
         return sum(self.weight(fact) for fact in sorted(facts))
 
 
+@dataclass(frozen=True, slots=True)
+class LastState:
+    """The state of the work at a cut; fields are empty if there was nothing of the kind."""
+
+    failing: str
+    """The last command that failed and has not passed since, except one that only reads or searches."""
+    edited: str
+    """The file that was changed last."""
+    todos: tuple[str, ...]
+    """The open to-dos."""
+
+    def held(self, brief: str) -> tuple[bool, ...]:
+        """For each part of the state, whether a brief contains it."""
+        text = one_line(brief)
+        command = one_line(_PAGED.sub("", _WENT_THERE.sub("", self.failing)))
+        return (
+            *((command[:COMMAND_CHARS] in text or holds(text, command),) if self.failing else ()),
+            *((_name(self.edited) in text,) if self.edited else ()),
+            *(holds(text, todo) for todo in self.todos),
+        )
+
+
 def rarity(sessions: Iterable[Iterable[frozenset[Fact]]]) -> Rarity:
     """The rarity of all facts over sessions, each given as the facts of its events."""
     count, frequency = 0, Counter[Fact]()
@@ -146,7 +174,7 @@ def is_by_agent(event: Event) -> bool:
     return isinstance(event, AssistantText | ToolCalled | TodosChanged | TodoChanged)
 
 
-def mentioned(event: Event) -> frozenset[Fact]:
+def facts_of_event(event: Event) -> frozenset[Fact]:
     """The facts that an event of the conversation names."""
     if not is_conversation(event):
         return frozenset()
@@ -265,12 +293,12 @@ def human_texts(events: Iterable[Event]) -> list[str]:
     ]
 
 
-def _seen(rows: Sequence[frozenset[Fact]]) -> dict[Fact, Sighting]:
+def _seen(rows: Sequence[frozenset[Fact]]) -> dict[Fact, FactSighting]:
     times, last = Counter[Fact](), dict[Fact, int]()
     for place, facts in enumerate(rows):
         times.update(facts)
         last.update(dict.fromkeys(facts, place))
-    return {fact: Sighting(times[fact], len(rows) - 1 - place) for fact, place in last.items()}
+    return {fact: FactSighting(times[fact], len(rows) - 1 - place) for fact, place in last.items()}
 
 
 def score(brief: str, need: Need, rarity: Rarity) -> Score:
@@ -307,3 +335,92 @@ def mean(values: Iterable[float | None]) -> Mean:
         return Mean(None, None, 0)
     error = statistics.stdev(present) / math.sqrt(len(present)) if len(present) > 1 else None
     return Mean(statistics.fmean(present), error, len(present))
+
+
+COMMAND_CHARS = 40
+"""How many characters of a command are enough to recognise it."""
+_WENT_THERE = re.compile(r"^\s*cd \S+\s*&&\s*")
+_PAGED = re.compile(r"\s*(?:2>&1)?(?:\s*\|\s*(?:head|tail)\b[^|;&\n]*)?$")
+"""A pipe that only limits the output is not part of the failed command."""
+_SEGMENT = re.compile(r"\s*(?:&&|\|\||;|\n)\s*")
+_NO_MORE = re.compile(r"\b(?:deleted?|gone|moved|no longer|removed?|renamed?)\b|→|->", re.IGNORECASE)
+
+
+def last_state(events: Iterable[Event]) -> LastState:
+    """The state of the work after these events."""
+    failing: dict[str, None] = {}
+    edited, todos, calls = "", tuple[Todo, ...](), dict[str, ToolCalled]()
+    for event in events:
+        match event:
+            case ToolCalled(agent="main", call=call):
+                calls[call] = event
+            case ToolReturned(agent="main", call=call, ok=ok) if call in calls:
+                tool_call = calls.pop(call)
+                if tool_call.action is Action.RUN:
+                    failing.pop(tool_call.subject, None)
+                    # A search without a result leaves nothing undone, so a brief need not mention it.
+                    failing |= (
+                        {}
+                        if ok or purpose_of(tool_call.subject) is Purpose.LOOK
+                        else {tool_call.subject: None}
+                    )
+                elif ok and tool_call.action in (Action.WRITE, Action.EDIT):
+                    edited = tool_call.subject
+            case TodosChanged(agent="main"):
+                todos = event.todos
+            case TodoChanged(agent="main", todo=todo):
+                todos = with_todo(todos, todo)
+            case _:
+                pass
+    still_open = tuple(todo.text for todo in todos if todo.status != COMPLETED)
+    return LastState(next(reversed(failing), ""), edited, still_open)
+
+
+def deleted_file_names(events: Iterable[Event]) -> frozenset[str]:
+    """The names of files that were deleted or renamed, and not created again."""
+    deleted: set[str] = set()
+    calls: dict[str, ToolCalled] = {}
+    for event in events:
+        if isinstance(event, ToolCalled):
+            calls[event.call] = event
+        elif isinstance(event, ToolReturned) and event.ok and event.call in calls:
+            deleted = _deleted_after(deleted, calls.pop(event.call))
+    return frozenset(deleted)
+
+
+def offered_as_present(brief: str, name: str) -> bool:
+    """Whether a brief names a deleted file without saying that it is gone."""
+    return any(name in facts_in(line) and not _NO_MORE.search(line) for line in brief.splitlines())
+
+
+def _deleted_after(deleted: set[str], call: ToolCalled) -> set[str]:
+    """The names of deleted files after one more call."""
+    match call.action:
+        case Action.DELETE:
+            return deleted | {_name(call.subject)}
+        case Action.READ | Action.WRITE | Action.EDIT:
+            return deleted - {_name(call.subject)}
+        case Action.RUN:
+            for segment in _SEGMENT.split(call.subject):
+                deleted = _deleted_in_shell(deleted, segment.removeprefix("git ").split())
+            return deleted
+        case _:
+            return deleted
+
+
+def _deleted_in_shell(deleted: set[str], words: Sequence[str]) -> set[str]:
+    names = [_name(word.strip("\"'")) for word in words[1:] if not word.startswith("-")]
+    if words[:1] == ["rm"]:
+        return deleted.union(filter(_is_file, names))
+    # A file that is moved into a directory keeps its name.
+    if words[:1] == ["mv"] and len(names) == 2 and all(map(_is_file, names)):
+        return (deleted | {names[0]}) - {names[1]}
+    return deleted
+
+
+def _is_file(name: str) -> bool:
+    return name in facts_in(name)
+
+
+def _name(path: str) -> str:
+    return path.rstrip("/").rsplit("/", 1)[-1]

@@ -29,7 +29,7 @@ ECHO_CHARS: Final = 20
 """A text cut shorter than this could be the beginning of anything."""
 
 
-class Problem(StrEnum):
+class MemoryProblem(StrEnum):
     """Why a memory is worth reviewing."""
 
     DUPLICATE = "duplicate"
@@ -46,11 +46,11 @@ class ReviewReason:
     """One memory, and one reason to review it."""
 
     id: str
-    problem: Problem
+    problem: MemoryProblem
     detail: str
 
 
-def doubts(memories: Sequence[Memory], gone: frozenset[str], now: int) -> list[ReviewReason]:
+def review_reasons(memories: Sequence[Memory], gone: frozenset[str], now: int) -> list[ReviewReason]:
     """The reasons to review these memories, given which of the files that they name are gone."""
     identities = {memory.id: identity(memory.text) for memory in memories}
     return [
@@ -74,7 +74,7 @@ def _duplicates(identities: Mapping[str, str]) -> Iterator[ReviewReason]:
     for id, text in identities.items():
         other = first.setdefault(text, id)
         if other != id:
-            yield ReviewReason(id, Problem.DUPLICATE, f"says the same as {other}")
+            yield ReviewReason(id, MemoryProblem.DUPLICATE, f"says the same as {other}")
 
 
 def _near_duplicates(memories: Sequence[Memory], identities: Mapping[str, str]) -> Iterator[ReviewReason]:
@@ -82,7 +82,7 @@ def _near_duplicates(memories: Sequence[Memory], identities: Mapping[str, str]) 
     for id, other in sorted(_comparable_pairs(words)):
         shared, every = words[id] & words[other], words[id] | words[other]
         if len(shared) >= ALIKE * len(every) and identities[id] != identities[other]:
-            yield ReviewReason(id, Problem.NEAR_DUPLICATE, f"says nearly the same as {other}")
+            yield ReviewReason(id, MemoryProblem.NEAR_DUPLICATE, f"says nearly the same as {other}")
 
 
 def _comparable_pairs(words: dict[str, frozenset[str]]) -> set[tuple[str, str]]:
@@ -101,12 +101,12 @@ def _comparable_pairs(words: dict[str, frozenset[str]]) -> set[tuple[str, str]]:
 def _echoes(memories: Sequence[Memory], identities: Mapping[str, str]) -> Iterator[ReviewReason]:
     for memory in memories:
         if RECALL in memory.text or memory.text.startswith(NOT_AN_ORDER):
-            yield ReviewReason(memory.id, Problem.ECHO, "contains Holdfast's own marks")
+            yield ReviewReason(memory.id, MemoryProblem.ECHO, "contains Holdfast's own marks")
         elif memory.text.rstrip().endswith("…"):
             start = identity(memory.text.rstrip().rstrip("…"))
             if len(start) >= ECHO_CHARS:
                 yield from (
-                    ReviewReason(memory.id, Problem.ECHO, f"is the beginning of {id}")
+                    ReviewReason(memory.id, MemoryProblem.ECHO, f"is the beginning of {id}")
                     for id, text in identities.items()
                     if id != memory.id and text.startswith(start)
                 )
@@ -116,11 +116,11 @@ def _stale(memories: Iterable[Memory], gone: frozenset[str]) -> Iterator[ReviewR
     for memory in memories:
         named = [path for path in files_named(memory.text) if path in gone]
         if named:
-            yield ReviewReason(memory.id, Problem.STALE, f"names {', '.join(named)}, which is gone")
+            yield ReviewReason(memory.id, MemoryProblem.STALE, f"names {', '.join(named)}, which is gone")
 
 
 def _unused(memories: Iterable[Memory], now: int) -> Iterator[ReviewReason]:
     for memory in memories:
         days = (now - memory.created_at) // DAY_MS
         if days >= UNUSED_DAYS and not memory.found and not memory.pinned:
-            yield ReviewReason(memory.id, Problem.UNUSED, f"was never recalled in {days} days")
+            yield ReviewReason(memory.id, MemoryProblem.UNUSED, f"was never recalled in {days} days")

@@ -37,7 +37,7 @@ class MemoryKind(StrEnum):
     FACT = "fact"
 
 
-class Scope(StrEnum):
+class MemoryScope(StrEnum):
     """Where a memory applies."""
 
     PROJECT = "project"
@@ -63,7 +63,7 @@ class Memory:
     id: str
     text: str
     kind: MemoryKind
-    scope: Scope
+    scope: MemoryScope
     project_id: str
     worktree_id: str
     created_at: int
@@ -127,7 +127,7 @@ def read(typed: str) -> Wording:
         else:
             break
         text = text[match.end() :]
-    return Wording(text.strip(), tidied(tags), importance, pinned)
+    return Wording(text.strip(), normalised_tags(tags), importance, pinned)
 
 
 def asked_to_remember(prompt: str) -> str:
@@ -135,7 +135,7 @@ def asked_to_remember(prompt: str) -> str:
     return prompt if _COMMAND.match(prompt) and _COMMAND.sub("", prompt).strip() else ""
 
 
-def tidied(tags: Iterable[str]) -> tuple[str, ...]:
+def normalised_tags(tags: Iterable[str]) -> tuple[str, ...]:
     """Tags in the form in which they are compared: lower case, each once."""
     words = (one_line(tag).lower().lstrip("#") for tag in tags)
     return tuple(dict.fromkeys(word for word in words if word))[:TAGS_MOST]
@@ -243,37 +243,37 @@ def contradicts(text: str, other: str) -> bool:
     )
 
 
-def said_again(memory: Memory, wording: Wording, at: int) -> Memory:
+def with_repetition(memory: Memory, wording: Wording, at: int) -> Memory:
     """The memory after the same text was remembered again; tags are combined, the higher importance stays."""
     return replace(
         memory,
         seen=memory.seen + 1,
         seen_at=at,
-        tags=tidied((*memory.tags, *wording.tags)),
+        tags=normalised_tags((*memory.tags, *wording.tags)),
         importance=max(memory.importance, wording.importance),
         pinned=memory.pinned or wording.pinned,
     )
 
 
-def following(memory: Memory, last: Memory | None) -> Memory:
+def in_series(memory: Memory, last: Memory | None) -> Memory:
     """The memory with its place in the series of the last one in its scope, if that was added just before."""
     if last is None or not 0 <= memory.created_at - last.created_at <= SHORTLY_MS:
         return replace(memory, stretch=memory.id)
     return replace(memory, stretch=last.stretch, place=last.place + 1)
 
 
-def superseded(memory: Memory, by: str) -> Memory:
+def mark_superseded(memory: Memory, by: str) -> Memory:
     """An older memory marked as contradicted by a newer one; it is not removed."""
     return replace(memory, superseded_by=by, labels=tuple(dict.fromkeys((*memory.labels, Label.SUPERSEDED))))
 
 
-def restored(memory: Memory) -> Memory:
+def clear_superseded(memory: Memory) -> Memory:
     """A superseded memory after the newer one was deleted: no longer marked."""
     labels = tuple(label for label in memory.labels if label is not Label.SUPERSEDED)
     return replace(memory, superseded_by="", labels=labels)
 
 
-def recalled(memory: Memory, at: int) -> Memory:
+def mark_recalled(memory: Memory, at: int) -> Memory:
     """The memory after it was recalled."""
     return replace(memory, found=memory.found + 1, found_at=at)
 

@@ -1,8 +1,9 @@
-"""Passages: a session as short texts, each of which can be found and read alone.
+"""Passages: sessions and Markdown files as short texts, each of which can be found and read alone.
 
-A passage begins with a prompt, or where the previous one is full. It contains what was said, and of tool
-calls only the request and the outcome: file contents and long output are of little use later. Text that
-Holdfast itself recalled is left out. `engine.index.index` makes passages searchable.
+A passage of a session begins with a prompt, or where the previous one is full. It contains what was said, and
+of tool calls only the request and the outcome: file contents and long output are of little use later. Text
+that Holdfast itself recalled is left out. A Markdown file is divided at its headings; the text of a section
+stays as it was written. `engine.index` makes both searchable.
 """
 
 from __future__ import annotations
@@ -39,6 +40,9 @@ SUBJECT: Final = 200
 OUTPUT: Final = 300
 _MARGIN: Final = 400
 """Extra characters kept at a cut before redaction, because a secret is recognised by its surroundings."""
+SECTION_LENGTH: Final = 2_000
+"""A longer section is continued in another piece with the same headings."""
+HEADING_SHOWN: Final = 80
 
 
 class PassageKind(StrEnum):
@@ -60,7 +64,15 @@ class Passage:
     """The record with which it begins, if that is a prompt, an answer or a summary; else empty."""
 
 
-def trimmed(events: Iterable[Event]) -> list[Event]:
+@dataclass(frozen=True, slots=True)
+class MarkdownSection:
+    """A part of a file, and the headings above it, the highest level first."""
+
+    headings: tuple[str, ...]
+    text: str
+
+
+def relevant_events(events: Iterable[Event]) -> list[Event]:
     """The events that passages are made of, with no more text than those may need."""
     events_kept: list[Event] = []
     calls: dict[str, ToolCalled] = {}
@@ -88,7 +100,7 @@ def trimmed(events: Iterable[Event]) -> list[Event]:
 
 
 def passages(events: Iterable[Event], root: str = "") -> list[Passage]:
-    """The passages of these `trimmed` events; paths below the root become relative to it."""
+    """The passages of these `relevant_events` events; paths below the root become relative to it."""
     finished: list[Passage] = []
     at, begins, lines = 0, "", list[str]()
     for event in events:
@@ -104,6 +116,15 @@ def passages(events: Iterable[Event], root: str = "") -> list[Passage]:
                 begins = event.record if not piece and isinstance(event, _SPOKEN) else ""
             lines = _joined(lines, line)
     return [*finished, Passage(at, "\n".join(lines), begins=begins)] if lines else finished
+
+
+def markdown_sections(text: str) -> list[MarkdownSection]:
+    """The sections of a file that are not empty, in order."""
+    return [
+        MarkdownSection(headings, piece)
+        for headings, lines in _divided(text)
+        for piece in _section_pieces("\n".join(lines).strip())
+    ]
 
 
 SPEAKER: Final = re.compile("(?:User|Agent|Summary|Subagent): ")
@@ -231,3 +252,41 @@ def _ending(text: str) -> str:
         room -= len(text_line) + 1
     text_line = " ".join(filter(None, reversed(lines)))
     return text_line or shortened(one_line(text), OUTPUT)
+
+
+def _divided(text: str) -> Iterator[tuple[tuple[str, ...], list[str]]]:
+    above: list[tuple[int, str]] = []
+    lines: list[str] = []
+    fence = ""
+    for line in text.splitlines():
+        mark = _FENCE.match(line)
+        if mark and not fence:
+            fence = mark[1]
+        elif mark and mark[1].startswith(fence) and not mark[2].strip():
+            fence = ""
+        heading = None if fence or mark else _HEADING.match(line)
+        if heading is None:
+            lines.append(line)
+            continue
+        yield tuple(title for _, title in above), lines
+        level = len(heading[1])
+        title = shortened(one_line(heading[2]), HEADING_SHOWN)
+        above, lines = [*((depth, name) for depth, name in above if depth < level), (level, title)], []
+    yield tuple(title for _, title in above), lines
+
+
+_HEADING: Final = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
+_FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})(.*)$")
+
+
+def _section_pieces(text: str) -> Iterator[str]:
+    while len(text) > SECTION_LENGTH:
+        cut = max(
+            text.rfind("\n\n", 0, SECTION_LENGTH), text.rfind("\n", SECTION_LENGTH // 2, SECTION_LENGTH)
+        )
+        cut = cut if cut > 0 else text.rfind(" ", 0, SECTION_LENGTH)
+        cut = cut if cut > 0 else SECTION_LENGTH
+        yield text[:cut].rstrip()
+        text = text[cut:].lstrip()
+    if text:
+        yield text

@@ -47,7 +47,7 @@ _SIGNS: Final = re.compile(r"[\W_]+")
 Place: TypeAlias = tuple[str, int]
 
 
-class Candidate(NamedTuple):
+class RankingCandidate(NamedTuple):
     """A text that a search found, or a neighbour of one, with its signals.
 
     A query makes a hundred of them; a tuple is made in a third of a frozen dataclass's time.
@@ -71,7 +71,7 @@ class Candidate(NamedTuple):
 class Ranked(NamedTuple):
     """A candidate and its score; 1 is the most that a text can reach by itself."""
 
-    candidate: Candidate
+    candidate: RankingCandidate
     score: float
     worded: bool
     """Whether it or a neighbour contains any of the words."""
@@ -123,7 +123,7 @@ def _parts(word: str) -> Iterator[str]:
         yield from (part for part in _CAMEL.split(plain) if len(part) > 1)
 
 
-def ranked(candidates: Iterable[Candidate]) -> list[Ranked]:
+def rank(candidates: Iterable[RankingCandidate]) -> list[Ranked]:
     """The candidates with a score above 0, the best first; equal ones in their given order."""
     candidates = tuple(candidates)
     placed = {
@@ -152,7 +152,9 @@ def ranked(candidates: Iterable[Candidate]) -> list[Ranked]:
     return sorted(scored, key=attrgetter("score"), reverse=True)
 
 
-def _with_neighbours(candidate: Candidate, placed: Mapping[Place, Candidate]) -> tuple[float, float]:
+def _with_neighbours(
+    candidate: RankingCandidate, placed: Mapping[Place, RankingCandidate]
+) -> tuple[float, float]:
     """The keyword score and nearness of a text, with shares of its neighbours'."""
     _, keywords, nearness, _, _, session, place = candidate
     for step, share in _BESIDE:
@@ -176,6 +178,6 @@ def _with_session(score: float, best: float) -> float:
     return (score + SAME_SESSION * best) / (1 + SAME_SESSION)
 
 
-def _faded(candidate: Candidate) -> float:
+def _faded(candidate: RankingCandidate) -> float:
     """The part of its score that a text keeps after fading."""
     return 1 - FADES * (1 - candidate.strength)

@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Final
 
-from holdfast.core.redaction.assignments import assigned_at, trimmed
+from holdfast.core.redaction.assignments import assigned_at, column_at, trim_value
 from holdfast.core.redaction.names import FOREIGN_ANCHORS, NAME_ANCHORS, Proof, announced_by
 from holdfast.core.redaction.rules import Page, Rule
-from holdfast.core.redaction.sentences import said_at, words_told_at
+from holdfast.core.redaction.sentences import passphrase_at, sentence_secret_at
 from holdfast.core.redaction.spans import VARIABLE, Rank, Span
-from holdfast.core.redaction.tables import column_at
 from holdfast.core.redaction.values import is_secret_unquoted
 from holdfast.core.text.patterns import compiled
 
@@ -52,7 +51,7 @@ def by_foreign_name(page: Page) -> Iterator[Span]:
     """The values behind all such words of a text."""
     for end, kind in _words(page):
         found = _VALUE.match(page.text, end)
-        value = trimmed(found["value"]) if found else ""
+        value = trim_value(found["value"]) if found else ""
         # Much is said of keys and tokens; only of a password it is said what it is without a sign between.
         proof = Proof.NONE if kind == "password" else Proof.DIGITS
         if found and (found["bind"] or kind == "password") and is_secret_unquoted(value, proof):
@@ -97,7 +96,7 @@ def _after(word: bytes, kind: str) -> Callable[[str, int], Iterator[Span]]:
 
     def spans_at(text: str, place: int) -> Iterator[Span]:
         found = _VALUE_OF_ESCAPED.match(text, place + len(word))
-        value = trimmed(found["value"]) if found else ""
+        value = trim_value(found["value"]) if found else ""
         if found and is_secret_unquoted(value, proof):
             yield Span(found.start("value"), found.start("value") + len(value), kind, Rank.NAME)
 
@@ -171,12 +170,12 @@ _GOES_ON: Final = rb"""(?:
 def _named_at(text: str, place: int) -> Iterable[Span]:
     """What is bound to the name at this place, or said of it."""
     assigned = assigned_at(text, place)
-    return chain(column_at(text, place), said_at(text, place) if assigned is None else assigned)
+    return chain(column_at(text, place), sentence_secret_at(text, place) if assigned is None else assigned)
 
 
 def _sentence_at(text: str, place: int) -> Iterable[Span]:
     """The same, and words that a sentence gives as a password."""
-    return chain(words_told_at(text, place), _named_at(text, place))
+    return chain(passphrase_at(text, place), _named_at(text, place))
 
 
 NAME_RULES: Final = (

@@ -7,14 +7,13 @@ import string
 from collections.abc import Iterator
 from typing import Final
 
-from holdfast.core.redaction import shapes
-from holdfast.core.redaction.documents import NO_LINES, NO_MORE_LINES, Document, documents, goes_on
-from holdfast.core.redaction.forms import LED, SIGNED
+from holdfast.core.redaction import forms
+from holdfast.core.redaction.blocks import NO_LINES, NO_MORE_LINES, EncodedDocument, documents, goes_on
+from holdfast.core.redaction.forms import LED, SIGNED, TOKEN_CHARACTERS
 from holdfast.core.redaction.names import PROVIDERS, announced_by, announces_if_random
-from holdfast.core.redaction.randomness import is_code_name, is_drawn, is_hex, is_mixed, is_scrambled
 from holdfast.core.redaction.rules import Page
-from holdfast.core.redaction.shapes import TOKEN_CHARACTERS
 from holdfast.core.redaction.spans import Rank, Span
+from holdfast.core.redaction.values import is_code_name, is_drawn, is_hex, is_mixed, is_scrambled
 from holdfast.core.redaction.views import encoded_at
 from holdfast.core.text.patterns import compiled
 
@@ -361,9 +360,9 @@ _BY_SIGN: Final = {"/": _by_path, "\n": _by_line}
 
 # One byte for every character that may stand in a key, another for every one that may not.
 _TOKEN_CHARACTERS: Final = bytes(
-    ord("k") if chr(byte) in shapes.TOKEN_CHARACTERS else ord(" ") for byte in range(256)
+    ord("k") if chr(byte) in forms.TOKEN_CHARACTERS else ord(" ") for byte in range(256)
 )
-_RUN: Final = b"k" * shapes.SHORTEST_RUN
+_RUN: Final = b"k" * forms.SHORTEST_RUN
 # A longer run is a document in base64: a key in it is found only at its beginning.
 _LONGEST_KEY: Final = 400
 _LONGEST_MARKED: Final = 20_000
@@ -388,13 +387,13 @@ def keys_by_shape(page: Page) -> Iterator[Span]:
                 yield from _in_lines(text, lines)
                 start = runs.find(_RUN, lines.end)
                 continue
-            end = runs.find(b" ", max(end, start + shapes.SHORTEST_RUN))
+            end = runs.find(b" ", max(end, start + forms.SHORTEST_RUN))
             end = len(runs) if end < 0 else end
             yield from _keys_in(page, start, end)
             if document := _DOCUMENT.match(flat, end):
                 end = document.end()
         elif (
-            text[start : start + 3] in shapes.WITHOUT_DIGITS
+            text[start : start + 3] in forms.WITHOUT_DIGITS
             or flat[start - 1] in _ESCAPES
             or _LETTERS_BEHIND_PREFIX.match(flat, start, end)
         ):
@@ -406,7 +405,7 @@ def keys_by_shape(page: Page) -> Iterator[Span]:
 
 # What a run begins with, up to its first digit; the group is there if it has one.
 _NAME: Final = compiled(
-    b"[%b]*+([0-9])?" % re.escape(shapes.TOKEN_CHARACTERS.replace(string.digits, "")).encode()
+    b"[%b]*+([0-9])?" % re.escape(forms.TOKEN_CHARACTERS.replace(string.digits, "")).encode()
 )
 # Letters of both sorts behind a prefix: a key that happens to have no digit.
 _LETTERS_BEHIND_PREFIX: Final = compiled(
@@ -421,18 +420,18 @@ _ESCAPES: Final = frozenset(b"\\%[")
 _ESCAPE: Final = compiled(r"\\(?:[nrtbf]|u[0-9a-fA-F]{4})|%[0-9A-Fa-f]{2}|\[\d{1,3}m")
 
 
-def _in_lines(text: str, document: Document) -> Iterator[Span]:
+def _in_lines(text: str, document: EncodedDocument) -> Iterator[Span]:
     """What is found in a document: a key or a text at the beginning of a line, and private keys."""
     size = document.width - document.margin
     for line in document.lines():
-        if known := shapes.known_at(text, line):
+        if known := forms.known_at(text, line):
             yield known
         if _BASE64_OF_TEXT.match(text, line):
-            yield Span(line, line + shapes.SHORTEST_RUN, ENCODED, Rank.HINT)
+            yield Span(line, line + forms.SHORTEST_RUN, ENCODED, Rank.HINT)
     # A line may end in the middle of a mark.
     first = text[document.start - size : document.start]
     joined = first + "".join(text[line : line + size] for line in document.lines())
-    for mark in shapes.LONG_MARKS:
+    for mark in forms.LONG_MARKS:
         if (place := joined.find(mark)) >= 0:
             lines, column = divmod(place, size)
             start = (
@@ -448,17 +447,17 @@ def _keys_in(page: Page, start: int, end: int) -> Iterator[Span]:
     text = page.text
     if page.flat[start - 1] in _ESCAPES and (escape := _ESCAPE.match(text, start - 1)):
         start = escape.end()
-    while known := shapes.known_at(text, start):
+    while known := forms.known_at(text, start):
         yield known
         yield from _companion(text, known)
         start = known.end
-    if end - start < shapes.SHORTEST_RUN:
+    if end - start < forms.SHORTEST_RUN:
         return
     if text[start - 1 : start] == "+":
         yield from _in_base64(text, start, text[start:end])
     elif not _NO_KEY.match(text, start, end):
         yield from _hidden(text, start, text[start:end])
-    elif _LETTERS_BEHIND_PREFIX.match(page.flat, start, end) and shapes.may_be_prefixed_key(text[start:end]):
+    elif _LETTERS_BEHIND_PREFIX.match(page.flat, start, end) and forms.may_be_prefixed_key(text[start:end]):
         yield Span(start, end, "api-key", Rank.HINT)
     elif end - start == _LENGTH_OF_UUID and text[start + 8] == "-":
         run = text[start:end]
@@ -510,8 +509,8 @@ def _hidden(text: str, start: int, run: str) -> Iterator[Span]:
     run = run.rstrip(".")
     if _BASE64_OF_TEXT.match(run):
         yield Span(start, start + len(run), ENCODED, Rank.HINT)
-    if text[start - 2 : start] in shapes.LEADS or run[32:33] == "-":
-        yield from filter(None, (shapes.forms(LED).match(text, start),))
+    if text[start - 2 : start] in forms.LEADS or run[32:33] == "-":
+        yield from filter(None, (forms.forms(LED).match(text, start),))
     if _HASH.match(run):
         if kind := (
             announced_before(text, start, run)
@@ -520,10 +519,10 @@ def _hidden(text: str, start: int, run: str) -> Iterator[Span]:
         ):
             yield Span(start, start + len(run), kind, Rank.HINT)
         return
-    if run.partition("_")[0] in shapes.IDS and shapes.is_id(run):
+    if run.partition("_")[0] in forms.IDS and forms.is_id(run):
         return
-    if len(run) > shapes.SHORTEST_MARKED and _is_marked(run):
-        marked = shapes.forms(shapes.MARKED_FORMS).search(text, start, start + len(run) + _LONGEST_MARKED)
+    if len(run) > forms.SHORTEST_MARKED and _is_marked(run):
+        marked = forms.forms(forms.MARKED_FORMS).search(text, start, start + len(run) + _LONGEST_MARKED)
         if marked and marked.start < start + len(run):
             yield marked
     if len(run) <= _LONGEST_KEY:
@@ -539,7 +538,7 @@ def _shaped(text: str, start: int, run: str) -> Iterator[Span]:
         yield from _in_base64(text, start, run)
     if not run.isalnum():
         yield from _inside(text, start, run)
-        if shapes.is_prefixed_key(run) or shapes.has_two_random_halves(run):
+        if forms.is_prefixed_key(run) or forms.has_two_random_halves(run):
             yield Span(start, end, "api-key", Rank.PREFIX)
             return
     if kind := announced_before(text, start, run):
@@ -553,15 +552,15 @@ def _shaped(text: str, start: int, run: str) -> Iterator[Span]:
         yield Span(first, last, kind, Rank.HINT)
     elif _is_key(text[first:last]) and stands_alone(text, first, last) and not encoded_at(text, first):
         yield Span(first, last, "api-key", Rank.HINT)
-    elif is_part_of_path(text, start, end) and (shapes.is_key_alone(run) or shapes.may_be_prefixed_key(run)):
+    elif is_part_of_path(text, start, end) and (forms.is_key_alone(run) or forms.may_be_prefixed_key(run)):
         yield Span(start, end, "api-key", Rank.HINT)
 
 
 def _is_key(run: str) -> bool:
     """Whether a whole word or string is a key by its shape."""
     if "+" in run or "/" in run:
-        return shapes.is_key_of_base64(run)
-    return shapes.is_key_alone(run) or shapes.may_be_prefixed_key(run)
+        return forms.is_key_of_base64(run)
+    return forms.is_key_alone(run) or forms.may_be_prefixed_key(run)
 
 
 def _base64_around(text: str, start: int, end: int) -> tuple[int, int]:
@@ -570,7 +569,7 @@ def _base64_around(text: str, start: int, end: int) -> tuple[int, int]:
         before = text[max(0, start - _LONGEST_KEY) : start]
         start -= len(before) - len(before.rstrip(_BASE64_CHARACTERS))
         prefix = _PREFIX_BEFORE.search(text, max(0, start - _LONGEST_PREFIX), start)
-        if prefix and not shapes.is_id(prefix[0]):
+        if prefix and not forms.is_id(prefix[0]):
             start = prefix.start()
     more = _MORE_BASE64.match(text, end)
     return start, more.end() if more else end
@@ -589,7 +588,7 @@ _HASH: Final = compiled(r"[0-9a-f]++\Z")
 def _is_marked(run: str) -> bool:
     """Whether it has one of the marks of keys that begin like anything else."""
     # One plain search after the other is faster here than a pattern of them all.
-    for mark in shapes.MARKS if len(run) <= _LONGEST_KEY else shapes.LONG_MARKS:  # noqa: SIM110
+    for mark in forms.MARKS if len(run) <= _LONGEST_KEY else forms.LONG_MARKS:  # noqa: SIM110
         if mark in run:
             return True
     return False
@@ -597,7 +596,7 @@ def _is_marked(run: str) -> bool:
 
 def _inside(text: str, start: int, run: str) -> Iterator[Span]:
     for inner in _INNER.finditer(run, 0, len(run) - _SHORTEST_INNER):
-        if known := shapes.known_at(text, start + inner.end()):
+        if known := forms.known_at(text, start + inner.end()):
             yield known
 
 
@@ -615,17 +614,17 @@ def _in_base64(text: str, start: int, run: str) -> Iterator[Span]:
         return
     if start - first > _LONGEST_STRETCH:
         first, last = _base64_around(text, start, start + len(run))
-        if shapes.is_key_of_base64(text[first:last]) and stands_alone(text, first, last):
+        if forms.is_key_of_base64(text[first:last]) and stands_alone(text, first, last):
             yield Span(first, last, "api-key", Rank.HINT)
-    elif first < start and (known := shapes.known_at(text, first)):
+    elif first < start and (known := forms.known_at(text, first)):
         yield known
-    elif signed := shapes.forms(SIGNED).match(text, first):
+    elif signed := forms.forms(SIGNED).match(text, first):
         yield signed
     elif text[start - 1 : start] == "+" and first < start:
         first, last = _base64_around(text, start, start + len(run))
         if kind := announced_nearby(text, first, text[first:last]):
             yield Span(first, last, kind, Rank.HINT)
-        elif shapes.is_key_of_base64(text[first:last]) and stands_alone(text, first, last):
+        elif forms.is_key_of_base64(text[first:last]) and stands_alone(text, first, last):
             yield Span(first, last, "api-key", Rank.HINT)
 
 

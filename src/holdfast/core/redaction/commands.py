@@ -11,9 +11,9 @@ from typing import Final
 
 from holdfast.core.redaction import values
 from holdfast.core.redaction.names import Proof
-from holdfast.core.redaction.randomness import is_drawn
 from holdfast.core.redaction.rules import Rule
 from holdfast.core.redaction.spans import Rank, Span
+from holdfast.core.redaction.values import is_drawn
 from holdfast.core.text.patterns import compiled
 
 # How a value follows its flag: as the next word, or the next string of a list; right after it; or as the

@@ -14,13 +14,12 @@ from operator import attrgetter, itemgetter
 from typing import Final, TypeAlias
 from urllib.parse import quote
 
-from holdfast.core.redaction.blocks import KEY_RULES, PRIVATE_RULES
+from holdfast.core.redaction.assignments import MANIFEST_RULES
+from holdfast.core.redaction.blocks import KEY_RULES, PRIVATE_RULES, documents, end_of_first_line
 from holdfast.core.redaction.by_name import FOREIGN_RULES, NAME_RULES, VARIABLE_RULES, by_foreign_name
 from holdfast.core.redaction.by_place import CALL_RULES, PLACE_RULES
 from holdfast.core.redaction.by_shape import ENCODED, keys_by_shape
 from holdfast.core.redaction.commands import COMMAND_RULES
-from holdfast.core.redaction.documents import documents, end_of_first_line
-from holdfast.core.redaction.randomness import is_scrambled
 from holdfast.core.redaction.rules import Page, Question, Search, page_of, questions_for, searches_for
 from holdfast.core.redaction.sentences import CODE_RULES, PHRASE_RULES
 from holdfast.core.redaction.spans import (
@@ -30,13 +29,12 @@ from holdfast.core.redaction.spans import (
     Rank,
     Span,
     in_original,
-    merged,
+    merge_spans,
     outside_markers,
-    replaced,
+    replace_spans,
     whole_characters,
 )
-from holdfast.core.redaction.tables import MANIFEST_RULES
-from holdfast.core.redaction.values import is_made_up
+from holdfast.core.redaction.values import is_made_up, is_scrambled
 from holdfast.core.redaction.views import encoded_at, is_pair, views
 from holdfast.lazy_dataclass import dataclass
 
@@ -79,8 +77,8 @@ def search(text: str, salt: bytes, lists: Lists) -> list[Span]:
     spans: list[Span] = []
     shown = text
     while found := _found(shown, lists):
-        spans = merged([*spans, *in_original(text, spans, salt, found)])
-        shown = replaced(text, spans, salt)
+        spans = merge_spans([*spans, *in_original(text, spans, salt, found)])
+        shown = replace_spans(text, spans, salt)
     return spans
 
 

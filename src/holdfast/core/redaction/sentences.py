@@ -7,13 +7,19 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final, TypeAlias
 
 from holdfast.core.redaction import names, values
-from holdfast.core.redaction.assignments import end_of, in_call, opening_before, owner_of, trimmed
+from holdfast.core.redaction.assignments import (
+    column_at,
+    end_of,
+    in_call,
+    opening_before,
+    owner_of,
+    trim_value,
+)
 from holdfast.core.redaction.commands import positional_at
 from holdfast.core.redaction.names import NameMeaning, Proof
-from holdfast.core.redaction.randomness import is_code_name, is_drawn
 from holdfast.core.redaction.rules import Rule
 from holdfast.core.redaction.spans import Rank, Span
-from holdfast.core.redaction.tables import column_at
+from holdfast.core.redaction.values import is_code_name, is_drawn
 from holdfast.core.text.patterns import compiled
 
 _PHRASE: Final = compiled(
@@ -207,7 +213,7 @@ _SETS: Final = ("ENV ", "set ", "setx ", "setenv ", "global ", "set -gx ", "set 
 _DIRECTIVES: Final = frozenset("requirepass masterauth bindpw rootpw bindpasswd".split())
 
 
-def said_at(text: str, place: int) -> Iterator[Span]:
+def sentence_secret_at(text: str, place: int) -> Iterator[Span]:
     """The secret that is said after the name at this place."""
     name = _NAME.match(text, place)
     if not name:
@@ -220,7 +226,7 @@ def said_at(text: str, place: int) -> Iterator[Span]:
         yield from positional_at(text, start)
     elif said := _said_after(text, start, name.end() + (text[name.end() : name.end() + 1] in _CLOSES)):
         found, judge = said
-        value, announced = trimmed(found["value"]), _announced(text, start, name)
+        value, announced = trim_value(found["value"]), _announced(text, start, name)
         if announced and judge(value, announced):
             place = found.start("value")
             yield Span(place, end_of(text, place, value), announced.kind, Rank.NAME)
@@ -240,7 +246,7 @@ _STATES: Final = frozenset(
 )
 
 
-def words_told_at(text: str, place: int) -> Iterator[Span]:
+def passphrase_at(text: str, place: int) -> Iterator[Span]:
     """The words that a sentence gives as the password named at this place."""
     told = _TOLD.match(text, place)
     if told is None:

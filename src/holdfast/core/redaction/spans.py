@@ -4,6 +4,8 @@ Arithmetic of places and nothing else: what is a secret is decided by the rules.
 text as it was given, however often it was looked at.
 """
 
+from __future__ import annotations
+
 import base64
 import hashlib
 import re
@@ -60,7 +62,7 @@ def tag(value: str, salt: bytes) -> str:
     return base64.b32encode(keyed.digest()).decode()[:2].lower()
 
 
-def replaced(text: str, spans: Sequence[Span], salt: bytes) -> str:
+def replace_spans(text: str, spans: Sequence[Span], salt: bytes) -> str:
     """The text with a marker in the place of each span; the spans are in order and apart."""
     pieces: list[str] = []
     position = 0
@@ -71,7 +73,7 @@ def replaced(text: str, spans: Sequence[Span], salt: bytes) -> str:
     return "".join(pieces)
 
 
-def merged(spans: Iterable[Span]) -> list[Span]:
+def merge_spans(spans: Iterable[Span]) -> list[Span]:
     """The spans in order, those that overlap made one."""
     apart: list[Span] = []
     for span in sorted(spans, key=attrgetter("start", "rank")):

@@ -12,10 +12,10 @@ from dataclasses import replace
 from operator import itemgetter
 from typing import Final
 
-from holdfast.core.redaction.documents import Document, documents, is_inside
-from holdfast.core.redaction.randomness import is_drawn, is_scrambled
+from holdfast.core.redaction.blocks import EncodedDocument, documents, is_inside
 from holdfast.core.redaction.rules import Page
 from holdfast.core.redaction.spans import Span
+from holdfast.core.redaction.values import is_drawn, is_scrambled
 from holdfast.core.text.patterns import compiled
 from holdfast.lazy_dataclass import dataclass
 
@@ -103,7 +103,7 @@ def _views(text: str, changes: Iterable[re.Match[str]]) -> Iterator[View]:
 
 def _breaks_of_keys(text: str) -> Iterator[re.Match[str]]:
     """Where full lines end in the middle of a key, and not in that of a document."""
-    within: list[Document] | None = None
+    within: list[EncodedDocument] | None = None
     for change in _WRAPPED.finditer(text):
         end = change.start()
         line = text[text.rfind("\n", max(0, end - WIDTHS[-1] - 1), end) + 1 : end]

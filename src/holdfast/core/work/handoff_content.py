@@ -13,7 +13,7 @@ from typing import Final
 
 from holdfast.core.brief.brief_input import BriefInput
 from holdfast.core.brief.named_things import relative
-from holdfast.core.documents.handoff import Check, Doubt, Handoff, Head, doubted
+from holdfast.core.documents.handoff import Check, Doubt, Handoff, HandoffHead, doubt_line
 from holdfast.core.events.event import (
     MAIN,
     Action,
@@ -75,7 +75,7 @@ class HandoffWords:
 
 
 def fill_handoff(
-    brief_input: BriefInput, events: Sequence[Event], head: Head, words: HandoffWords
+    brief_input: BriefInput, events: Sequence[Event], head: HandoffHead, words: HandoffWords
 ) -> Handoff:
     """The handoff of a session, from everything that is recorded of it."""
     story = turns_of(events)
@@ -125,7 +125,7 @@ def _files(brief_input: BriefInput, last_edits: Mapping[str, Edit]) -> Iterator[
         path = relative(touch.path, brief_input)
         mark = brief_input.marks.get(touch.path)
         line = file_line(FileTouch(f"`{path}`", touch.action, touch.times, touch.at))
-        line = doubted(Doubt(line, mark)) if mark else line
+        line = doubt_line(Doubt(line, mark)) if mark else line
         snippet = _snippet(last_edits[path].text) if number < SNIPPETS and path in last_edits else ""
         yield f"{line}\n{snippet}" if snippet else line
     gone = [relative(touch.path, brief_input) for touch in trail.files if touch.action is Action.DELETE]
@@ -196,7 +196,7 @@ def _current(brief_input: BriefInput, story: Sequence[SessionTurn]) -> Iterator[
     done = [run for run in brief_input.session.trail.commands if run.ok and _does_something(run)]
     yield from (command_line(run) for run in done[-COMMANDS_MOST:])
     yield from git_lines(brief_input.session.git)
-    yield from (doubted(Doubt(notice)) for notice in brief_input.notices)
+    yield from (doubt_line(Doubt(notice)) for notice in brief_input.notices)
 
 
 def _next(brief_input: BriefInput, story: Sequence[SessionTurn]) -> Iterator[str]:

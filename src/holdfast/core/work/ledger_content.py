@@ -12,8 +12,17 @@ from typing import Final
 
 from holdfast.core.brief.brief_input import BriefInput
 from holdfast.core.brief.named_things import relative
-from holdfast.core.documents.ledger import Entry, Ledger, Part, entry_of, is_ledger, key_of, parse, read
-from holdfast.core.documents.unconfirmed import doubted
+from holdfast.core.documents.ledger import (
+    Ledger,
+    LedgerEntry,
+    LedgerPart,
+    entry_of,
+    is_ledger,
+    key_of,
+    parse,
+    read,
+)
+from holdfast.core.documents.ledger_update import mark_unconfirmed
 from holdfast.core.events.event import Action, Todo
 from holdfast.core.evidence.commands import shell
 from holdfast.core.evidence.commands.exit_meaning import has_failed
@@ -28,15 +37,15 @@ GOAL_CHARS: Final = 300
 ENTRY_CHARS: Final = 260
 LONG_COMMAND: Final = 120
 MOST_ENTRIES: Final = {
-    Part.CONSTRAINTS: 20,
-    Part.DECISIONS: 10,
-    Part.DONE: 10,
-    Part.NOW: 4,
-    Part.NEXT: 5,
-    Part.QUESTIONS: 6,
-    Part.FILES: 12,
-    Part.IDS: 8,
-    Part.COMMANDS: 6,
+    LedgerPart.CONSTRAINTS: 20,
+    LedgerPart.DECISIONS: 10,
+    LedgerPart.DONE: 10,
+    LedgerPart.NOW: 4,
+    LedgerPart.NEXT: 5,
+    LedgerPart.QUESTIONS: 6,
+    LedgerPart.FILES: 12,
+    LedgerPart.IDS: 8,
+    LedgerPart.COMMANDS: 6,
 }
 
 
@@ -46,26 +55,27 @@ def fill_ledger(brief_input: BriefInput) -> Ledger:
     digest = ledger_in_words(brief_input.words[0].text) if brief_input.words else Ledger()
     observed = Ledger(
         goal=_goal(trail) or digest.goal,
-        constraints=_some(_rules(trail), Part.CONSTRAINTS),
-        decisions=_last(_notes(trail, NoteKind.DECISION), digest, Part.DECISIONS),
+        constraints=_some(_rules(trail), LedgerPart.CONSTRAINTS),
+        decisions=_last(_notes(trail, NoteKind.DECISION), digest, LedgerPart.DECISIONS),
         done=_last(
-            (*_entries(trail.todos, "completed"), *_notes(trail, NoteKind.CONFIRMED)), digest, Part.DONE
+            (*_entries(trail.todos, "completed"), *_notes(trail, NoteKind.CONFIRMED)), digest, LedgerPart.DONE
         ),
-        now=_first(_now(trail), digest, Part.NOW),
+        now=_first(_now(trail), digest, LedgerPart.NOW),
         next=_first(
             (*reversed(_notes(trail, NoteKind.NEXT)), *_entries(open_todos(trail), "pending")),
             digest,
-            Part.NEXT,
+            LedgerPart.NEXT,
         ),
-        questions=_last(_open(trail), digest, Part.QUESTIONS),
-        files=_some(_files(brief_input), Part.FILES),
-        ids=_some(_ids(brief_input), Part.IDS),
-        commands=_some(_commands(trail), Part.COMMANDS),
+        questions=_last(_open(trail), digest, LedgerPart.QUESTIONS),
+        files=_some(_files(brief_input), LedgerPart.FILES),
+        ids=_some(_ids(brief_input), LedgerPart.IDS),
+        commands=_some(_commands(trail), LedgerPart.COMMANDS),
     )
     # The user's rules need no confirmation; what the agent inferred does.
-    unconfirmed = doubted(replace(observed, constraints=digest.constraints), trail)
+    unconfirmed = mark_unconfirmed(replace(observed, constraints=digest.constraints), trail)
     return unconfirmed.having(
-        Part.CONSTRAINTS, _some((*observed.constraints, *unconfirmed.constraints), Part.CONSTRAINTS)
+        LedgerPart.CONSTRAINTS,
+        _some((*observed.constraints, *unconfirmed.constraints), LedgerPart.CONSTRAINTS),
     )
 
 
@@ -73,7 +83,7 @@ def ledger_in_words(words: str) -> Ledger:
     """The ledger in an agent's own words, which are a ledger file or a digest with labels."""
     if words.strip() and is_ledger(words):
         return read(parse(words))
-    ledger, part = Ledger(), Part.NOW
+    ledger, part = Ledger(), LedgerPart.NOW
     for line in words.splitlines():
         label, bare = _LABEL.match(line), _BULLET.sub("", line).strip()
         if label:
@@ -86,92 +96,92 @@ def ledger_in_words(words: str) -> Ledger:
 _LABEL: Final = re.compile(r"(State|Next|Decisions|Blockers|Open questions):[ \t]*", re.IGNORECASE)
 _BULLET: Final = re.compile(r"^\s*[-*+]\s+")
 _PARTS: Final = {
-    "state": Part.NOW,
-    "next": Part.NEXT,
-    "decisions": Part.DECISIONS,
-    "blockers": Part.QUESTIONS,
-    "open questions": Part.QUESTIONS,
+    "state": LedgerPart.NOW,
+    "next": LedgerPart.NEXT,
+    "decisions": LedgerPart.DECISIONS,
+    "blockers": LedgerPart.QUESTIONS,
+    "open questions": LedgerPart.QUESTIONS,
 }
 
 
-def _goal(trail: Trail) -> tuple[Entry, ...]:
+def _goal(trail: Trail) -> tuple[LedgerEntry, ...]:
     """The current goal, and the first prompt if it differs."""
     goal, first = trail.goal, trail.first_prompt
     if goal is None or reader.is_generic(goal.text):
         return ()
     begun = first is not None and first != goal and not reader.is_generic(first.text)
-    begin = (Entry(f"At first: {_line(first.text, GOAL_CHARS)}"),) if first and begun else ()
-    return (Entry(_line(goal.text, GOAL_CHARS)), *begin)
+    begin = (LedgerEntry(f"At first: {_line(first.text, GOAL_CHARS)}"),) if first and begun else ()
+    return (LedgerEntry(_line(goal.text, GOAL_CHARS)), *begin)
 
 
-def _rules(trail: Trail) -> Iterator[Entry]:
+def _rules(trail: Trail) -> Iterator[LedgerEntry]:
     """The first rules and the latest; those between were said in passing."""
     rules = _notes(trail, NoteKind.CONSTRAINT)
-    most = MOST_ENTRIES[Part.CONSTRAINTS]
+    most = MOST_ENTRIES[LedgerPart.CONSTRAINTS]
     yield from rules if len(rules) <= most else (*rules[: most // 2], *rules[-most // 2 :])
 
 
-def _notes(trail: Trail, kind: NoteKind) -> tuple[Entry, ...]:
-    return tuple(Entry(_line(note.text)) for note in notes_to_show(kind, trail))
+def _notes(trail: Trail, kind: NoteKind) -> tuple[LedgerEntry, ...]:
+    return tuple(LedgerEntry(_line(note.text)) for note in notes_to_show(kind, trail))
 
 
-def _entries(todos: Iterable[Todo], status: str) -> Iterator[Entry]:
-    yield from (Entry(_line(todo.text)) for todo in todos if todo.status == status)
+def _entries(todos: Iterable[Todo], status: str) -> Iterator[LedgerEntry]:
+    yield from (LedgerEntry(_line(todo.text)) for todo in todos if todo.status == status)
 
 
-def _now(trail: Trail) -> Iterator[Entry]:
+def _now(trail: Trail) -> Iterator[LedgerEntry]:
     yield from _entries(open_todos(trail), "in_progress")
     prompt = trail.prompts[-1] if trail.prompts else None
     if prompt and prompt != trail.first_prompt and not reader.is_generic(prompt.text):
-        yield Entry(f"Asked last: “{_line(prompt.text)}”")
+        yield LedgerEntry(f"Asked last: “{_line(prompt.text)}”")
     statements = [
         statements for statements in trail.statements if not reader.is_narration(one_line(statements.text))
     ]
     if statements:
-        yield Entry(f"Said last: {_line(statements[-1].text)}")
+        yield LedgerEntry(f"Said last: {_line(statements[-1].text)}")
     for run in [run for run in trail.commands if has_failed(run)][-2:]:
         reason = f": {shortened(run.reason, REASON_CHARS)}" if run.reason else ""
         if command := _command(run):
-            yield Entry(f"Failing: {command}{reason}")
+            yield LedgerEntry(f"Failing: {command}{reason}")
 
 
-def _open(trail: Trail) -> Iterator[Entry]:
+def _open(trail: Trail) -> Iterator[LedgerEntry]:
     yield from _notes(trail, NoteKind.QUESTION)
-    yield from (Entry(f"Not tried yet: {_line(note.text)}") for note in trail.noted(NoteKind.UNTRIED))
+    yield from (LedgerEntry(f"Not tried yet: {_line(note.text)}") for note in trail.noted(NoteKind.UNTRIED))
 
 
-def _files(brief_input: BriefInput) -> Iterator[Entry]:
+def _files(brief_input: BriefInput) -> Iterator[LedgerEntry]:
     changed = [
         touch for touch in brief_input.session.trail.files if touch.action in (Action.EDIT, Action.WRITE)
     ]
     for touch in sorted(changed, key=lambda touch: -touch.step):
         if path := _quoted(relative(touch.path, brief_input)):
             why = brief_input.marks.get(touch.path, "")
-            yield Entry(path, unconfirmed=bool(why), why=why)
+            yield LedgerEntry(path, unconfirmed=bool(why), why=why)
 
 
-def _ids(brief_input: BriefInput) -> Iterator[Entry]:
+def _ids(brief_input: BriefInput) -> Iterator[LedgerEntry]:
     git, trail = brief_input.session.git, brief_input.session.trail
     if git and (branch := _quoted(git.branch)):
-        yield Entry(f"branch {branch}")
+        yield LedgerEntry(f"branch {branch}")
     if git and git.head:
-        yield Entry(f"commit `{git.head[:10]}`")
+        yield LedgerEntry(f"commit `{git.head[:10]}`")
     if key := _quoted(brief_input.session.key):
-        yield Entry(f"session {key}")
+        yield LedgerEntry(f"session {key}")
     named = [mention for mention in trail.mentions if mention.thing is Thing.REFERENCE]
     for mention in sorted(named, key=lambda mention: -use_at(mention, trail.steps)):
         if reference := _quoted(mention.name):
-            yield Entry(reference)
+            yield LedgerEntry(reference)
 
 
-def _commands(trail: Trail) -> Iterator[Entry]:
+def _commands(trail: Trail) -> Iterator[LedgerEntry]:
     """The last failures, then the commands that check the work: tests, and what was run repeatedly."""
     newest = list(reversed(trail.commands))
     failed = [run for run in newest if has_failed(run)]
     checks = [run for run in newest if run.ok and (run.tests or run.times > 1)]
     for run in (*failed[:2], *checks):
         if command := _command(run):
-            yield Entry(f"{command} fails" if has_failed(run) else command)
+            yield LedgerEntry(f"{command} fails" if has_failed(run) else command)
 
 
 def _command(run: CommandRun) -> str:
@@ -183,22 +193,22 @@ def _quoted(name: str) -> str:
     return f"`{name}`" if name and "`" not in name and name.isprintable() else ""
 
 
-def _first(entries: Iterable[Entry], digest: Ledger, part: Part) -> tuple[Entry, ...]:
+def _first(entries: Iterable[LedgerEntry], digest: Ledger, part: LedgerPart) -> tuple[LedgerEntry, ...]:
     """The agent's own words first, then the evidence; the first so many."""
     return _some((*digest.of(part), *entries), part)
 
 
-def _last(entries: Iterable[Entry], digest: Ledger, part: Part) -> tuple[Entry, ...]:
+def _last(entries: Iterable[LedgerEntry], digest: Ledger, part: LedgerPart) -> tuple[LedgerEntry, ...]:
     """The evidence first, then the agent's own words; the last so many."""
     every = tuple(_each_once((*entries, *digest.of(part))))
     return every[-MOST_ENTRIES[part] :]
 
 
-def _some(entries: Iterable[Entry], part: Part) -> tuple[Entry, ...]:
+def _some(entries: Iterable[LedgerEntry], part: LedgerPart) -> tuple[LedgerEntry, ...]:
     return tuple(_each_once(entries))[: MOST_ENTRIES[part]]
 
 
-def _each_once(entries: Iterable[Entry]) -> Iterator[Entry]:
+def _each_once(entries: Iterable[LedgerEntry]) -> Iterator[LedgerEntry]:
     seen: set[str] = set()
     for entry in entries:
         key = key_of(entry.text)

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from holdfast.core.brief.brief_input import Reason
-from holdfast.core.brief.startup_block import written
+from holdfast.core.brief.compose import compose_for_start
 from holdfast.daemon.api.executor import ExecutorDep
 from holdfast.daemon.api.paging import Page, Paged
 from holdfast.engine.briefing.resume import next_brief
@@ -105,7 +105,7 @@ def next_row(engine: Engine, project: str) -> Row:
     place = named(engine, project)
     budget = engine.config(place).continuity.recovery_budget_chars
     brief_input = next_brief(engine, place)
-    brief = written(brief_input, budget) if brief_input else None
+    brief = compose_for_start(brief_input, budget) if brief_input else None
     return {
         "text": brief.text if brief else "",
         "reason": brief_input.reason if brief_input else None,

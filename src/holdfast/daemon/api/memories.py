@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from holdfast.core.events.world import Project as Place
-from holdfast.core.memory.memory import Label, Memory, MemoryKind, Scope
+from holdfast.core.memory.memory import Label, Memory, MemoryKind, MemoryScope
 from holdfast.daemon.api.checkpoints import Project
 from holdfast.daemon.api.executor import ExecutorDep
 from holdfast.daemon.api.paging import Page, Paged, cursor_of
@@ -38,7 +38,7 @@ class MemoryRow(BaseModel):
     id: str
     text: str
     kind: MemoryKind
-    scope: Scope
+    scope: MemoryScope
     tags: list[str]
     importance: float
     pinned: bool
@@ -167,7 +167,7 @@ async def keep(executor: ExecutorDep, new: NewMemory) -> object:
 
     def store(engine: Engine) -> Row:
         place = projects.named(engine, new.project) if new.project else NOWHERE
-        scope = Scope.PROJECT if new.project else Scope.USER
+        scope = MemoryScope.PROJECT if new.project else MemoryScope.USER
         request = remember.MemoryRequest(new.text, tuple(new.tags), new.importance, new.pinned, scope)
         remembered = remember.remember(engine, place, request, source=SOURCE)
         outcome = {"again": remembered.again, "supersedes": list(remembered.supersedes)}

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from holdfast.core.documents.continuity import Part
-from holdfast.core.documents.promotion import Candidate, Destination, ReviewState, Step
+from holdfast.core.documents.continuity import ContinuityPart
+from holdfast.core.documents.promotion import Destination, PromotionCandidate, ReviewState, ReviewStep
 from holdfast.daemon.api.checkpoints import Project
 from holdfast.daemon.api.executor import Executor, ExecutorDep
 from holdfast.daemon.api.memories import NOWHERE
@@ -79,7 +79,7 @@ class CandidateRow(BaseModel):
     id: str
     text: str
     lane: Destination
-    part: Part
+    part: ContinuityPart
     source: str
     standing: ReviewState
     built_at: str
@@ -166,7 +166,7 @@ async def build(executor: ExecutorDep, paging: Paged, project: ProjectId) -> obj
 
 
 @router.post("/projects/{project}/dreams/{candidate}/{step}", response_model=CandidateRow)
-async def decide(executor: ExecutorDep, project: ProjectId, candidate: str, step: Step) -> object:
+async def decide(executor: ExecutorDep, project: ProjectId, candidate: str, step: ReviewStep) -> object:
     """Take one step with a candidate: adopt, approve, reject, promote, verify-apply."""
 
     def decided(engine: Engine) -> Row:
@@ -176,7 +176,7 @@ async def decide(executor: ExecutorDep, project: ProjectId, candidate: str, step
     return await executor.do(decided)
 
 
-def candidate_row(files: ContinuityFiles, candidate: Candidate) -> Row:
+def candidate_row(files: ContinuityFiles, candidate: PromotionCandidate) -> Row:
     """A candidate, with the patch that it would be."""
     proposal = dream.prepared(files, candidate) if candidate.lane is Destination.INSTRUCTION else None
     patch = {"file": proposal.file, "line": proposal.line, "patch": proposal.patch} if proposal else None
@@ -187,7 +187,7 @@ def _continuity_files(executor: Executor, engine: Engine, project: str) -> Conti
     return continuity.room(engine, executor.dispatcher.home, projects.named(engine, project))
 
 
-def _built(candidate: Candidate) -> Mark:
+def _built(candidate: PromotionCandidate) -> Mark:
     return Mark(candidate.built_at, candidate.id)
 
 

@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from holdfast import __version__
-from holdfast.core.evaluation.scores import compared
+from holdfast.core.evaluation.scores import compare_by_start
 from holdfast.daemon.api.checkpoints import diff_row
 from holdfast.daemon.api.executor import Executor
 from holdfast.daemon.api.live import HEADS, print_of
@@ -154,7 +154,9 @@ def _health(request: PageRequest, engine: Engine) -> Html:
     deep = bool(request.query.get("deep"))
     facts = queries.health(engine, request.home, deep=deep)
     findings, survival = request.redacted((facts.findings, facts.survival))
-    return health_page(request.view(), State(findings, deep, facts.metrics, survival, compared(facts.scores)))
+    return health_page(
+        request.view(), State(findings, deep, facts.metrics, survival, compare_by_start(facts.scores))
+    )
 
 
 async def _static(request: Request) -> Response:

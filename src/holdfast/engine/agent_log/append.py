@@ -14,8 +14,17 @@ from typing import Final
 from holdfast import harnesses
 from holdfast.core.agent_log.context import window_of, without_past
 from holdfast.core.agent_log.record_bodies import Compaction, body
-from holdfast.core.agent_log.record_texts import map_parts
-from holdfast.core.agent_log.records import CHECKPOINT, COMPACTION, OWN, SESSION, Log, Record, made, path_to
+from holdfast.core.agent_log.records import (
+    CHECKPOINT,
+    COMPACTION,
+    OWN,
+    SESSION,
+    Log,
+    Record,
+    map_parts,
+    new_record,
+    path_to,
+)
 from holdfast.core.events.event import Event, Usage
 from holdfast.core.events.world import Project
 from holdfast.core.session.checkpoint import Checkpoint
@@ -180,4 +189,4 @@ def checkpoint_record(checkpoint: Checkpoint, parent: str, at: int) -> Record:
         "openQuestions": outline.open_questions,
         "keyDecisions": outline.key_decisions,
     }
-    return made(CHECKPOINT, checkpoint.id, parent, at, {"checkpoint": details})
+    return new_record(CHECKPOINT, checkpoint.id, parent, at, {"checkpoint": details})

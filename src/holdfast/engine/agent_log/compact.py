@@ -17,9 +17,9 @@ from holdfast.core.agent_log.compaction import (
     Plan,
     compaction_record,
     covered_by,
+    improved_compaction_record,
     old_checkpoint,
     plan,
-    retold,
 )
 from holdfast.core.agent_log.context import turns_of
 from holdfast.core.agent_log.records import Record
@@ -75,7 +75,7 @@ def retell(
     engine: Engine, owner: Owner, path: Sequence[Record], owed: Record, answer: Written, id: str
 ) -> Appended:
     """Append a late summary to a path; it replaces the rule-based one."""
-    return append(engine, owner, (retold(id, path[-1], engine.clock(), owed, answer),))
+    return append(engine, owner, (improved_compaction_record(id, path[-1], engine.clock(), owed, answer),))
 
 
 def material(session: Session, lost: FromModel) -> Material:

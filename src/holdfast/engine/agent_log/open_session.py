@@ -13,16 +13,16 @@ from dataclasses import replace
 from typing import Final
 
 from holdfast.core.agent_log.compaction import (
-    Covered,
+    CheckpointCoverage,
     FromModel,
-    checkpoint_written,
+    checkpoint_record,
+    compaction_without_model,
     is_full,
     latest_checkpoint,
-    owing,
 )
 from holdfast.core.agent_log.context import window_of, without_past
-from holdfast.core.agent_log.provider_answers import Call, calls_of
-from holdfast.core.agent_log.records import CHECKPOINT, CUSTOM, Record, header, made, path_to
+from holdfast.core.agent_log.providers import Call, calls_of
+from holdfast.core.agent_log.records import CHECKPOINT, CUSTOM, Record, header, new_record, path_to
 from holdfast.core.agent_log.summary import Failed, Material, Written
 from holdfast.core.session.rolling import Outline
 from holdfast.core.session.session import Session
@@ -81,7 +81,7 @@ class OpenSession:
 
     def add(self, kind: str, body: Mapping[str, object]) -> Record:
         """Append a record of that type to the log."""
-        record = made(kind, self._engine.new_id(), self.leaf, self._engine.clock(), body)
+        record = new_record(kind, self._engine.new_id(), self.leaf, self._engine.clock(), body)
         self.take(record)
         return record
 
@@ -178,19 +178,19 @@ class OpenSession:
         if self._summarize is None:
             return
         window = window_of(self.path)
-        covered = Covered(self.state.pressure.used, self.state.messages, self.leaf)
+        covered = CheckpointCoverage(self.state.pressure.used, self.state.messages, self.leaf)
         lost = FromModel(window.records, window.summary, "")
 
         def use(answer: Written) -> Appended:
             id = self._engine.new_id()
-            record = checkpoint_written(id, self.path[-1], self._engine.clock(), answer, covered)
+            record = checkpoint_record(id, self.path[-1], self._engine.clock(), answer, covered)
             return append(self._engine, self._owner, (record,))
 
         self._ask_later(material(self.state, lost), use)
 
     def _ask_again(self) -> None:
         """Have a model write the summary that the last compaction still lacks."""
-        owed = owing(self.path)
+        owed = compaction_without_model(self.path)
         if owed is None or self._engine.clock() - self._tried_at < RETRY_MS:
             return
         self._tried_at = self._engine.clock()

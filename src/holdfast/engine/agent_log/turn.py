@@ -22,7 +22,7 @@ from holdfast.core.agent_log.record_bodies import (
     body,
     text_of,
 )
-from holdfast.core.agent_log.records import COMPACTION, CUSTOM_MESSAGE, MESSAGE, RESET, Record, made
+from holdfast.core.agent_log.records import COMPACTION, CUSTOM_MESSAGE, MESSAGE, RESET, Record, new_record
 from holdfast.core.session import agent_prompts
 from holdfast.core.session.agent_prompts import FlushPolicy
 from holdfast.core.session.pressure import Threshold, capacity, factor_of, gauge
@@ -69,7 +69,7 @@ def gauge_record(engine: Engine, owner: Owner, path: Sequence[Record], fill: Fil
     if not is_shown(fill, engine.config(owner.project).pressure):
         return None
     fields = {"customType": GAUGE, "content": gauge(fill.used, fill.capacity), "display": False}
-    return made(CUSTOM_MESSAGE, id, path[-1].id, engine.clock(), fields)
+    return new_record(CUSTOM_MESSAGE, id, path[-1].id, engine.clock(), fields)
 
 
 def urgent(
@@ -89,7 +89,9 @@ def ask(engine: Engine, owner: Owner, path: Sequence[Record], threshold: Thresho
     """Ask the agent, not in the user's name, and note that it was asked."""
     at = engine.clock()
     fields = {"customType": FLUSH, "content": threshold.text, "display": False}
-    appended = append(engine, owner, (made(CUSTOM_MESSAGE, id, path[-1].id if path else "", at, fields),))
+    appended = append(
+        engine, owner, (new_record(CUSTOM_MESSAGE, id, path[-1].id if path else "", at, fields),)
+    )
     policy = engine.policy(owner.project).flush
     with engine.store.writing():
         session = engine.store.session(owner.key) or appended.session

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from holdfast.core.brief.brief_input import BriefInput, Reason
-from holdfast.core.brief.compose import Brief
-from holdfast.core.brief.startup_block import written
+from holdfast.core.brief.compose import Brief, compose_for_start
 from holdfast.core.session.session import Session
 from holdfast.engine.documents.ledger import words_of
 from holdfast.engine.engine import Engine
@@ -18,4 +17,4 @@ def would_keep(engine: Engine, session: Session) -> Brief:
     brief_input = BriefInput(Reason.COMPACT, session, engine.clock(), words=words, kept=kept)
     redact = engine.redactor_to_show(session.project).of_session(session.key)
     brief_input = checked(brief_input, redact, root_now(engine.store, session.project))
-    return written(brief_input, engine.config(session.project).continuity.recovery_budget_chars)
+    return compose_for_start(brief_input, engine.config(session.project).continuity.recovery_budget_chars)

@@ -8,9 +8,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from holdfast.core.brief.compose import Brief, BriefInput, Reason, Receipt
-from holdfast.core.brief.startup_block import narrowed, written
-from holdfast.core.documents.repository_ledger import StrangeLedger
+from holdfast.core.brief.compose import (
+    Brief,
+    BriefInput,
+    Reason,
+    Receipt,
+    compose_for_start,
+    with_narrower_continuity,
+)
+from holdfast.core.documents.ledger_brief import RepositoryLedger
 from holdfast.core.events.durations import HOUR_MS
 from holdfast.core.events.event import CompactionImminent, CompactionSign, Source
 from holdfast.core.events.world import Project
@@ -68,15 +74,15 @@ def _composed(engine: Engine, session: Session, harness: Harness, brief_input: B
     budget = min(config.continuity.recovery_budget_chars, config.brief.total_chars, harness.answer_limit)
     if brief_input.reason is Reason.SUMMARY:
         budget = min(budget, SUMMARY_CHARS)
-    brief = written(brief_input, budget)
+    brief = compose_for_start(brief_input, budget)
     offering = with_suggested_queries(engine, brief_input, brief)
     if offering.offers:
-        brief_input, brief = offering, written(offering, budget)
+        brief_input, brief = offering, compose_for_start(offering, budget)
     # The harness may count bytes or UTF-16 units instead of characters: leave items out until it fits.
     while (size := harness.answer_size(brief.text)) > harness.answer_limit:
         budget = budget * harness.answer_limit // size
-        brief_input = narrowed(brief_input, harness.answer_limit / size)
-        brief = written(brief_input, budget)
+        brief_input = with_narrower_continuity(brief_input, harness.answer_limit / size)
+        brief = compose_for_start(brief_input, budget)
     if not brief.text:
         return ""
     # Stored texts may have been redacted by an older version.
@@ -194,7 +200,7 @@ def _with_ledger(
     lead = leading(engine, session.project, session.key, before)
     if lead is None:
         return brief_input
-    if isinstance(lead, StrangeLedger):
+    if isinstance(lead, RepositoryLedger):
         # A ledger that may not lead comes after the session's work, and alone is no reason for a brief.
         return replace(brief_input, strange=lead) if brief_input and before else brief_input
     if brief_input is None or before is None:

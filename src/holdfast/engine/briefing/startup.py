@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Final
 
 from holdfast import harnesses
-from holdfast.core.documents.continuity import LayerName, Part, Summary
+from holdfast.core.documents.continuity import ContinuityPart, LayerName, LayerSummary
 from holdfast.core.documents.continuity_startup import (
-    Layered,
-    Limits,
-    Loaded,
+    LayerContent,
     Pointer,
-    Pointing,
-    merged_brief,
+    PointerKind,
+    StartupInput,
+    StartupLimits,
+    combined_layers,
 )
-from holdfast.core.documents.promotion import Candidate, ReviewState
+from holdfast.core.documents.promotion import PromotionCandidate, ReviewState
 from holdfast.core.events.world import Project
 from holdfast.core.memory.memory import Memory, strength
 from holdfast.core.text.strings import one_line, query_terms, shortened
@@ -48,12 +48,12 @@ class ResumeContext:
     next_steps: tuple[str, ...]
     instruction_files: tuple[str, ...]
     durable: tuple[Memory, ...]
-    dream: tuple[Candidate, ...]
+    dream: tuple[PromotionCandidate, ...]
     team: tuple[TeamEntry, ...]
     diagnostics: tuple[str, ...]
 
 
-def loaded_at_start(engine: Engine, project: Project) -> Loaded | None:
+def loaded_at_start(engine: Engine, project: Project) -> StartupInput | None:
     """The continuity for a starting session, if the user's own settings ask for it and there is one."""
     if engine.home is None or not engine.config(project).continuity.auto_load:
         return None
@@ -74,7 +74,7 @@ def _count_refused(engine: Engine, reasons: tuple[str, ...]) -> None:
                 engine.store.count_skipped(f"continuity: {reason}", 1)
 
 
-def loaded(engine: Engine, continuity: ContinuityFiles) -> Loaded | None:
+def loaded(engine: Engine, continuity: ContinuityFiles) -> StartupInput | None:
     """The continuity that a session starting now would get; None if the user has none of their own."""
     own_layers = tuple(
         one for one in layered(readable(continuity).layers) if not _came_with_the_clone(continuity, one.name)
@@ -86,20 +86,20 @@ def loaded(engine: Engine, continuity: ContinuityFiles) -> Loaded | None:
     redact = engine.redactor_to_show(continuity.project).of_session("")
     layers_told = tuple(replace(one, summary=redacted(one.summary, redact)) for one in own_layers)
     pointers = _pointers(resume_context(engine, continuity, own_layers))
-    limits = Limits(config.continuity.startup_lines, config.brief.total_chars)
-    return Loaded(layers_told, tuple(replace(one, text=redact(one.text)) for one in pointers), limits)
+    limits = StartupLimits(config.continuity.startup_lines, config.brief.total_chars)
+    return StartupInput(layers_told, tuple(replace(one, text=redact(one.text)) for one in pointers), limits)
 
 
 def resume_context(
-    engine: Engine, continuity: ContinuityFiles, layers_read: Iterable[Layered]
+    engine: Engine, continuity: ContinuityFiles, layers_read: Iterable[LayerContent]
 ) -> ResumeContext:
     """The context for a session that continues from these layers."""
-    summary = merged_brief(tuple(layers_read))
+    summary = combined_layers(tuple(layers_read))
     about, root = _about(summary), Path(continuity.project.root)
     candidates, diagnostics = surfaced(continuity, about)
     return ResumeContext(
         summary.goal,
-        summary.of(Part.NEXT),
+        summary.of(ContinuityPart.NEXT),
         tuple(name for name in harnesses.instruction_files() if (root / name).is_file()),
         top_memories(engine, continuity.project, about),
         candidates,
@@ -108,7 +108,9 @@ def resume_context(
     )
 
 
-def surfaced(continuity: ContinuityFiles, about: str) -> tuple[tuple[Candidate, ...], tuple[str, ...]]:
+def surfaced(
+    continuity: ContinuityFiles, about: str
+) -> tuple[tuple[PromotionCandidate, ...], tuple[str, ...]]:
     """The candidates under review that are about this, and remarks on the sidecar."""
     try:
         inspected = dream.inspect(continuity)
@@ -135,13 +137,13 @@ def top_memories(engine: Engine, project: Project, about: str) -> tuple[Memory, 
 
 def _pointers(context: ResumeContext) -> Iterable[Pointer]:
     for name in context.instruction_files:
-        yield Pointer(Pointing.INSTRUCTIONS, f"`{name}`", name)
+        yield Pointer(PointerKind.INSTRUCTIONS, f"`{name}`", name)
     for candidate in context.dream:
-        yield Pointer(Pointing.DREAM, _short(candidate.text), candidate.id)
+        yield Pointer(PointerKind.DREAM, _short(candidate.text), candidate.id)
     for memory in context.durable:
-        yield Pointer(Pointing.DURABLE, f"{_short(memory.text)} ({memory.id[:8]})", memory.id)
+        yield Pointer(PointerKind.DURABLE, f"{_short(memory.text)} ({memory.id[:8]})", memory.id)
     for entry in context.team:
-        yield Pointer(Pointing.TEAM, f"{entry.title}: {_short(entry.text)} (`{entry.path}`)", entry.path)
+        yield Pointer(PointerKind.TEAM, f"{entry.title}: {_short(entry.text)} (`{entry.path}`)", entry.path)
 
 
 def _came_with_the_clone(continuity: ContinuityFiles, name: LayerName) -> bool:
@@ -155,8 +157,8 @@ def _came_with_the_clone(continuity: ContinuityFiles, name: LayerName) -> bool:
     return git.tracks(place.repository, path) is not False
 
 
-def _about(summary: Summary) -> str:
-    return " ".join((summary.goal, *summary.of(Part.NEXT)))
+def _about(summary: LayerSummary) -> str:
+    return " ".join((summary.goal, *summary.of(ContinuityPart.NEXT)))
 
 
 def _words(text: str) -> set[str]:

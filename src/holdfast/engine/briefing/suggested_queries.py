@@ -11,8 +11,7 @@ from itertools import islice
 from typing import Final
 
 from holdfast.core.brief.brief_input import BriefInput, Reason
-from holdfast.core.brief.compose import Brief
-from holdfast.core.brief.suggested_queries import SuggestedQuery, likely, unlike
+from holdfast.core.brief.compose import Brief, SuggestedQuery, is_new_query, suggest_queries
 from holdfast.core.memory.memory import identity
 from holdfast.core.memory.ranking import query_words
 from holdfast.engine.engine import Engine
@@ -38,8 +37,8 @@ def with_suggested_queries(engine: Engine, brief_input: BriefInput, brief: Brief
 
 def _answered(engine: Engine, brief_input: BriefInput, brief: Brief) -> Iterator[SuggestedQuery]:
     suggested = list[SuggestedQuery]()
-    for offer in islice(likely(brief_input, brief), LOOKED_UP):
-        if unlike(offer, suggested) and _is_answered(engine, brief_input, offer, brief):
+    for offer in islice(suggest_queries(brief_input, brief), LOOKED_UP):
+        if is_new_query(offer, suggested) and _is_answered(engine, brief_input, offer, brief):
             suggested.append(offer)
             yield offer
 

@@ -6,7 +6,7 @@ start gets anything twice.
 
 from __future__ import annotations
 
-from holdfast.core.brief.startup_block import written
+from holdfast.core.brief.compose import compose_for_start
 from holdfast.core.events.world import Project
 from holdfast.engine.briefing.resume import next_brief
 from holdfast.engine.documents import auto_save, continuity, dream
@@ -39,7 +39,7 @@ def before(engine: Engine, project: Project) -> Ready:
     if not config.continuity.auto_load:
         return Ready("", notes)
     brief_input = next_brief(engine, project)
-    brief = written(brief_input, config.continuity.recovery_budget_chars) if brief_input else None
+    brief = compose_for_start(brief_input, config.continuity.recovery_budget_chars) if brief_input else None
     redact = engine.redactor(project).of_session(brief_input.session.key if brief_input else "")
     return Ready(redact(brief.text) if brief else "", notes)
 

@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from holdfast.core.documents.continuity_audit import AuditTrigger, Scope
+from holdfast.core.documents.continuity_audit import AuditScope, AuditTrigger
 from holdfast.core.events.world import Project
 from holdfast.core.session.session import Phase, Session
 from holdfast.engine.documents import continuity, continuity_source
@@ -55,7 +55,7 @@ def save(engine: Engine, session: Session, means: Means) -> Outcome | None:
         return None
     here = continuity.room(engine, engine.home, session.project)
     source = Source(Choice.PRIMARY, session.harness, Path(session.transcript), session.key)
-    return continuity.save(engine, here, Task(Scope.BOTH, source, AuditTrigger.WRAPPER), means)
+    return continuity.save(engine, here, Task(AuditScope.BOTH, source, AuditTrigger.WRAPPER), means)
 
 
 def save_latest(engine: Engine, project: Project, since: int, means: Means) -> Outcome | None:

@@ -15,17 +15,20 @@ from typing import Final
 from holdfast import harnesses
 from holdfast.core.documents.continuity import (
     LayerName,
-    Summary,
+    LayerSummary,
+    MergedContinuity,
     Unusable,
+    WrittenItems,
     blank,
+    document_with_summary,
     is_blank,
+    merge_summary,
     parse,
-    stamped,
     summary_of,
+    with_front_matter,
 )
-from holdfast.core.documents.continuity_audit import AuditEntry, AuditTrigger, Scope, WriteMode, entry_of
-from holdfast.core.documents.continuity_merge import Merged, Written, merged, replaced
-from holdfast.core.documents.continuity_startup import Layered
+from holdfast.core.documents.continuity_audit import AuditEntry, AuditScope, AuditTrigger, WriteMode, entry_of
+from holdfast.core.documents.continuity_startup import LayerContent
 from holdfast.core.events.world import Project
 from holdfast.engine.documents import continuity_source
 from holdfast.engine.documents.continuity_source import Marker, Source
@@ -43,9 +46,9 @@ from holdfast.lazy_dataclass import dataclass
 ONE_FILE: Final = "holdfast"
 OWN_FOLDER: Final = ".holdfast"
 LAYERS: Final = {
-    Scope.SHARED: (LayerName.SHARED,),
-    Scope.LOCAL: (LayerName.LOCAL,),
-    Scope.BOTH: (LayerName.SHARED, LayerName.LOCAL),
+    AuditScope.SHARED: (LayerName.SHARED,),
+    AuditScope.LOCAL: (LayerName.LOCAL,),
+    AuditScope.BOTH: (LayerName.SHARED, LayerName.LOCAL),
 }
 ENTRIES_READ: Final = 200
 
@@ -73,7 +76,7 @@ class ContinuityFiles:
 class Task:
     """What to generate: for which layers, from which source, and who asked."""
 
-    scope: Scope
+    scope: AuditScope
     source: Source
     trigger: AuditTrigger
 
@@ -84,7 +87,7 @@ class Outcome:
 
     entry: AuditEntry
     source: Source
-    said: Mapping[LayerName, Summary]
+    said: Mapping[LayerName, LayerSummary]
     """What the session contributes to each layer."""
     marker: Marker | None
 
@@ -131,9 +134,9 @@ def readable(continuity: ContinuityFiles) -> Readable:
     return Readable(tuple(layers_read), tuple(unreadable))
 
 
-def layered(every_layer: Sequence[Layer]) -> list[Layered]:
+def layered(every_layer: Sequence[Layer]) -> list[LayerContent]:
     """The layers with their paths and content."""
-    return [Layered(one.name, str(one.target.whole), summary_of(one.document)) for one in every_layer]
+    return [LayerContent(one.name, str(one.target.whole), summary_of(one.document)) for one in every_layer]
 
 
 def save(engine: Engine, continuity: ContinuityFiles, task: Task, means: Means) -> Outcome:
@@ -146,7 +149,7 @@ def refresh(engine: Engine, continuity: ContinuityFiles, task: Task, means: Mean
     return _generate(engine, continuity, task, WriteMode.REPLACE, means)
 
 
-def clear(engine: Engine, continuity: ContinuityFiles, scope: Scope) -> tuple[Path, ...]:
+def clear(engine: Engine, continuity: ContinuityFiles, scope: AuditScope) -> tuple[Path, ...]:
     """Remove the layers; their last versions stay in the history."""
     with locked(continuity.places.journal):
         return files.clear(continuity.places, LAYERS[scope], engine.clock())
@@ -158,7 +161,9 @@ def restore(engine: Engine, continuity: ContinuityFiles, layer: LayerName, versi
     with locked(continuity.places.journal):
         document = files.document(version, content.encode())
         target = continuity.places.target(layer)
-        files.write(continuity.places, {layer: (target, Merged(document, Written()))}, engine.clock())
+        files.write(
+            continuity.places, {layer: (target, MergedContinuity(document, WrittenItems()))}, engine.clock()
+        )
     return target.whole
 
 
@@ -210,24 +215,24 @@ def _generate(
 
 
 def _new_layer(
-    continuity: ContinuityFiles, name: LayerName, summary: Summary, mode: WriteMode, at: int
-) -> Merged:
+    continuity: ContinuityFiles, name: LayerName, summary: LayerSummary, mode: WriteMode, at: int
+) -> MergedContinuity:
     """A layer merged with, or replaced by, the session's content."""
     if mode is WriteMode.REPLACE:
-        merged_layer = replaced(name, summary)
+        merged_layer = document_with_summary(name, summary)
     else:
         before = files.read(continuity.places, name)
         merged_layer = (
-            merged(before.document, summary, before.written)
+            merge_summary(before.document, summary, before.written)
             if before
-            else merged(blank(name), summary, Written())
+            else merge_summary(blank(name), summary, WrittenItems())
         )
     day = datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    return Merged(stamped(merged_layer.document, updated=day), merged_layer.written)
+    return MergedContinuity(with_front_matter(merged_layer.document, updated=day), merged_layer.written)
 
 
 def _refuse_emptying(
-    continuity: ContinuityFiles, summaries: Mapping[LayerName, Summary], source: Source
+    continuity: ContinuityFiles, summaries: Mapping[LayerName, LayerSummary], source: Source
 ) -> None:
     """Raise an error if a layer with content would be replaced by an empty one."""
     emptied = [
@@ -251,7 +256,9 @@ def _says_something(continuity: ContinuityFiles, name: LayerName) -> bool:
     return isinstance(document, Unusable) or not is_blank(document)
 
 
-def _targets(continuity: ContinuityFiles, scope: Scope, mode: WriteMode, at: int) -> dict[LayerName, Target]:
+def _targets(
+    continuity: ContinuityFiles, scope: AuditScope, mode: WriteMode, at: int
+) -> dict[LayerName, Target]:
     """Where the layers are written: with daily files, merging writes today's, replacing the active one."""
     targets = {name: continuity.places.target(name) for name in LAYERS[scope]}
     if LayerName.LOCAL in targets and continuity.places.dated:
@@ -262,10 +269,10 @@ def _targets(continuity: ContinuityFiles, scope: Scope, mode: WriteMode, at: int
     return targets
 
 
-def redacted(summary: Summary, redact: Callable[[str], str]) -> Summary:
+def redacted(summary: LayerSummary, redact: Callable[[str], str]) -> LayerSummary:
     """A layer's content, redacted."""
     items = {part: tuple(map(redact, texts)) for part, texts in summary.items.items()}
-    return Summary(redact(summary.goal), items)
+    return LayerSummary(redact(summary.goal), items)
 
 
 def _log_generation(continuity: ContinuityFiles, entry: AuditEntry) -> Marker | None:

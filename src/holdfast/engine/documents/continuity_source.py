@@ -16,7 +16,7 @@ from types import MappingProxyType
 
 from holdfast import harnesses
 from holdfast.config import excluded
-from holdfast.core.documents.continuity_audit import AuditEntry, Scope, entry_of, latest
+from holdfast.core.documents.continuity_audit import AuditEntry, AuditScope, entry_of, latest_entry
 from holdfast.core.events.event import Event
 from holdfast.core.events.world import Project
 from holdfast.core.session.session import Session
@@ -155,7 +155,7 @@ def is_primary(engine: Engine, session: Session) -> bool:
 def trusted(
     engine: Engine,
     project: Project,
-    scope: Scope,
+    scope: AuditScope,
     markers: Iterable[Marker],
     log: Iterable[AuditEntry],
     environment: Mapping[str, str] = NO_VARIABLES,
@@ -165,7 +165,7 @@ def trusted(
     if pending:
         newest = max(pending, key=lambda marker: marker.entry.at)
         return _source_of(Choice.MARKER, newest.entry)
-    entry = latest(log, scope)
+    entry = latest_entry(log, scope)
     return _source_of(Choice.AUDIT, entry) if entry else latest_primary(engine, project, environment)
 
 

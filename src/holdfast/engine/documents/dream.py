@@ -14,21 +14,21 @@ from pathlib import Path
 from typing import Any
 
 from holdfast import harnesses
-from holdfast.core.documents.continuity import Part
+from holdfast.core.documents.continuity import ContinuityPart
 from holdfast.core.documents.continuity_summary import generated
 from holdfast.core.documents.promotion import (
-    Candidate,
     Destination,
+    PromotionCandidate,
     Proposal,
-    Refused,
     ReviewState,
-    Step,
+    ReviewStep,
+    StepRefused,
     candidates,
     is_applied,
     layer_source,
-    moved,
     proposal,
-    rebuilt,
+    rebuild_candidates,
+    take_step,
 )
 from holdfast.engine.documents import continuity_source
 from holdfast.engine.documents.continuity import ContinuityFiles, layered, layers
@@ -48,7 +48,7 @@ class Snapshot:
     built_at: int
     sources: dict[str, str]
     """The continuity files, each with a hash of its content."""
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[PromotionCandidate, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def build(engine: Engine, continuity: ContinuityFiles, subagent: Source | None =
             fresh += _of_subagent(engine, continuity, subagent, at)
         prints = {str(layer.target.whole): _print(layer.target.read()) for layer in current_layers}
         before = _read(continuity)
-        snapshot = Snapshot(at, prints, tuple(rebuilt(before.candidates if before else (), fresh)))
+        snapshot = Snapshot(at, prints, tuple(rebuild_candidates(before.candidates if before else (), fresh)))
         _write(continuity, snapshot)
     return snapshot
 
@@ -90,19 +90,21 @@ def inspect(continuity: ContinuityFiles) -> Inspected:
     )
 
 
-def take(engine: Engine, continuity: ContinuityFiles, id: str, step: Step, file: str = "") -> Candidate:
+def take(
+    engine: Engine, continuity: ContinuityFiles, id: str, step: ReviewStep, file: str = ""
+) -> PromotionCandidate:
     """Take one review step with a candidate; it is logged before it takes effect."""
     with locked(_folder(continuity)):
         snapshot = _known(continuity)
         before = find(snapshot.candidates, id)
-        after = moved(before, step)
-        if isinstance(after, Refused):
+        after = take_step(before, step)
+        if isinstance(after, StepRefused):
             raise HoldfastError(after.reason, after.hint)
-        if step is Step.VERIFY and not is_applied(before, _content(continuity, before.became)):
+        if step is ReviewStep.VERIFY and not is_applied(before, _content(continuity, before.became)):
             raise HoldfastError(
                 f"`{before.became}` does not say it yet: {before.text}", "apply the proposal by hand first"
             )
-        if step is Step.PROMOTE:
+        if step is ReviewStep.PROMOTE:
             after = replace(after, became=_promoted(engine, continuity, before, file))
         audit_log.append(_log(continuity), {"at": engine.clock(), "step": step.value, **as_json(after)})
         others = tuple(after if one.id == before.id else one for one in snapshot.candidates)
@@ -110,13 +112,13 @@ def take(engine: Engine, continuity: ContinuityFiles, id: str, step: Step, file:
     return after
 
 
-def prepared(continuity: ContinuityFiles, candidate: Candidate, file: str = "") -> Proposal:
+def prepared(continuity: ContinuityFiles, candidate: PromotionCandidate, file: str = "") -> Proposal:
     """The change to an instruction file that would promote this candidate; nothing is written."""
     target = file or candidate.became or _instruction_file(continuity)
     return proposal(candidate, target, _content(continuity, target))
 
 
-def find(rows: Sequence[Candidate], id: str) -> Candidate:
+def find(rows: Sequence[PromotionCandidate], id: str) -> PromotionCandidate:
     """The candidate with that id, or with the only id that begins with it."""
     matches = [one for one in rows if one.id.startswith(id)] if id else []
     if len(matches) != 1:
@@ -127,12 +129,14 @@ def find(rows: Sequence[Candidate], id: str) -> Candidate:
     return matches[0]
 
 
-def as_json(candidate: Candidate) -> dict[str, Any]:
+def as_json(candidate: PromotionCandidate) -> dict[str, Any]:
     """A candidate as JSON."""
     return {**asdict(candidate), "lane": candidate.lane.value, "standing": candidate.standing.value}
 
 
-def _of_subagent(engine: Engine, continuity: ContinuityFiles, source: Source, at: int) -> list[Candidate]:
+def _of_subagent(
+    engine: Engine, continuity: ContinuityFiles, source: Source, at: int
+) -> list[PromotionCandidate]:
     session = continuity_source.read(engine, source, continuity.project)
     redact = engine.redactor(continuity.project).of_session(source.session)
     summaries = generated(session).layers.values()
@@ -144,7 +148,7 @@ def _of_subagent(engine: Engine, continuity: ContinuityFiles, source: Source, at
     return [replace(one, text=redact(one.text)) for one in all_candidates]
 
 
-def _promoted(engine: Engine, continuity: ContinuityFiles, candidate: Candidate, file: str) -> str:
+def _promoted(engine: Engine, continuity: ContinuityFiles, candidate: PromotionCandidate, file: str) -> str:
     """Promote a candidate; returns the id of the memory, or the file that the proposal is for."""
     if candidate.lane is Destination.DURABLE:
         return remember(engine, continuity.project, MemoryRequest(candidate.text), source="dream").memory.id
@@ -189,9 +193,15 @@ def _read(continuity: ContinuityFiles) -> Snapshot | None:
         ) from error
 
 
-def _candidate(row: dict[str, Any]) -> Candidate:
-    kinds: dict[str, Callable[[str], Any]] = {"lane": Destination, "standing": ReviewState, "part": Part}
-    return Candidate(**{name: kinds[name](value) if name in kinds else value for name, value in row.items()})
+def _candidate(row: dict[str, Any]) -> PromotionCandidate:
+    kinds: dict[str, Callable[[str], Any]] = {
+        "lane": Destination,
+        "standing": ReviewState,
+        "part": ContinuityPart,
+    }
+    return PromotionCandidate(
+        **{name: kinds[name](value) if name in kinds else value for name, value in row.items()}
+    )
 
 
 def _write(continuity: ContinuityFiles, snapshot: Snapshot) -> None:

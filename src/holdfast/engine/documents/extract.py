@@ -11,7 +11,7 @@ from typing import Final
 
 from holdfast.core.agent_log.summary import Failed
 from holdfast.core.documents.continuity_model import answer, answer_schema, question
-from holdfast.core.documents.continuity_summary import Author, Generated, confidence, generated
+from holdfast.core.documents.continuity_summary import Author, GeneratedSummary, confidence, generated
 from holdfast.core.session.session import Session
 from holdfast.engine.documents import continuity_source
 from holdfast.engine.documents.continuity_source import Source
@@ -29,7 +29,7 @@ NOTHING_TO_ASK: Final = "there is too little in the session to ask a model about
 class Extracted:
     """A session's content for the layers, the configured and the actual method, and why they differ."""
 
-    generated: Generated
+    generated: GeneratedSummary
     configured: str
     preferred: str
     actual: str
@@ -50,8 +50,8 @@ def extract(engine: Engine, session: Session, source: Source, means: Means) -> E
 
 
 def _by_model(
-    engine: Engine, session: Session, source: Source, rules: Generated, means: Means
-) -> Generated | Failed:
+    engine: Engine, session: Session, source: Source, rules: GeneratedSummary, means: Means
+) -> GeneratedSummary | Failed:
     if not rules.counts.total:
         return Failed(NOTHING_TO_ASK)
     events = continuity_source.events(engine, source)

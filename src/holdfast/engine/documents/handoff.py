@@ -18,14 +18,15 @@ from holdfast.core.documents.handoff import (
     Check,
     Doubt,
     Handoff,
-    Head,
+    HandoffHead,
     checks_in,
-    consumed,
     doubts_in,
+    file_name,
     head_of,
+    mark_consumed,
+    matching_names,
     render,
 )
-from holdfast.core.documents.handoff_names import file_name, matching
 from holdfast.core.documents.ledger import conflict
 from holdfast.core.events.event import Event
 from holdfast.core.events.world import GitState, Project
@@ -78,7 +79,7 @@ class HandoffFile:
     root: Path
     name: str
     text: str
-    head: Head
+    head: HandoffHead
     is_tracked: bool
 
     @property
@@ -102,7 +103,7 @@ def create(
     brief_input = BriefInput(Reason.STARTUP, session, engine.clock(), words=words_of(engine, session))
     brief_input = checked(brief_input, redact, root_now(engine.store, session.project))
     now = git_position(project) or GitState("", "", (), ())
-    head = Head(
+    head = HandoffHead(
         purpose=purpose,
         created=iso(engine.clock()),
         session=session.key,
@@ -128,7 +129,7 @@ def find(project: Project, name: str) -> HandoffFile:
         if not waiting:
             raise HoldfastError("no handoff is open", _list_hint(handoffs))
         return waiting[0]
-    names = matching((one.name for one in handoffs), name)
+    names = matching_names((one.name for one in handoffs), name)
     matches = [one for one in handoffs if one.name in names]
     if len({one.path for one in matches}) == 1:
         return matches[0]
@@ -169,7 +170,7 @@ def verdict(findings: Sequence[Finding]) -> Verdict:
 def pick_up(engine: Engine, handoff_file: HandoffFile, session: Session | None) -> HandoffFile:
     """Mark a handoff as consumed, and store which session continues which."""
     by = f"session {session.key}" if session else "a person"
-    text = consumed(handoff_file.text, iso(engine.clock()), by)
+    text = mark_consumed(handoff_file.text, iso(engine.clock()), by)
     worktree.write(handoff_file.root, f"{FOLDER}/{handoff_file.name}", text.encode(errors="replace"))
     before = handoff_file.head.session
     if session and before and before != session.key and engine.store.lineage(session.key) is None:
@@ -231,7 +232,7 @@ def _written(project: Project, text: str, now: GitState, purpose: str, at: int) 
     name = file_name(day, now.branch, now.head, purpose, worktree.listed(root, FOLDER))
     worktree.write(root, f"{FOLDER}/{name}", text.encode(errors="replace"))
     head = head_of(text)
-    return HandoffFile(root, name, text, head or Head(purpose), is_tracked=False)
+    return HandoffFile(root, name, text, head or HandoffHead(purpose), is_tracked=False)
 
 
 def _verifiable(document: Handoff, root: Path) -> Handoff:
@@ -275,7 +276,7 @@ def _conflict(text: str) -> Finding | None:
     return Finding("the document", Verdict.DRIFT, detail) if line else None
 
 
-def _branch(project: Project, head: Head) -> Finding | None:
+def _branch(project: Project, head: HandoffHead) -> Finding | None:
     now = git_position(project)
     if now is None or not head.branch:
         return None
@@ -284,7 +285,7 @@ def _branch(project: Project, head: Head) -> Finding | None:
     return Finding(f"branch `{head.branch}`", Verdict.DRIFT, f"now it is `{now.branch or 'detached'}`")
 
 
-def _commits(repository: Repository | None, head: Head) -> Finding | None:
+def _commits(repository: Repository | None, head: HandoffHead) -> Finding | None:
     if not head.commit:
         return None
     what = f"commit {head.commit[:10]}"

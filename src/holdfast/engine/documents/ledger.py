@@ -15,23 +15,29 @@ from typing import Final
 from holdfast.core.brief.compose import BriefInput, Reason
 from holdfast.core.brief.named_things import relative
 from holdfast.core.documents.ledger import (
-    Document,
-    Entry,
     Ledger,
-    Part,
+    LedgerDocument,
+    LedgerEntry,
+    LedgerPart,
+    confirm_statement,
     conflict,
     key_of,
+    last_updated,
     parse,
     read,
     render,
-    updated,
 )
-from holdfast.core.documents.ledger_edit import confirmed
-from holdfast.core.documents.ledger_merge import LedgerInput, merged
-from holdfast.core.documents.ledger_sentences import Lead
-from holdfast.core.documents.ledger_when import calls_for_saving, not_worth_it, staleness
-from holdfast.core.documents.repository_ledger import StrangeLedger
-from holdfast.core.documents.unconfirmed import doubted, file_doubts, is_settled
+from holdfast.core.documents.ledger_brief import LeadingLedger, RepositoryLedger
+from holdfast.core.documents.ledger_update import (
+    LedgerInput,
+    calls_for_saving,
+    file_doubts,
+    is_settled,
+    mark_unconfirmed,
+    merge_ledger,
+    reason_not_to_save,
+    staleness,
+)
 from holdfast.core.events.event import Event
 from holdfast.core.events.world import Project
 from holdfast.core.evidence.trail import Utterance
@@ -122,7 +128,7 @@ def save(
             ours=own_entries,
             found=_redacted(ledger_input.found, redact),
         )
-        after = merged(parse(text), ledger_input, _iso(at))
+        after = merge_ledger(parse(text), ledger_input, _iso(at))
         keep_out_of_git(engine, project, place.path)
         files.write(place, render(after.document), after.ours, at, session.key if session else "", redact)
     return SavedLedger(place.path, read(after.document))
@@ -134,7 +140,7 @@ def confirm(engine: Engine, place: Place, project: Project, texts: tuple[str, ..
         before = parse(files.read_to_change(place) or "")
         document = before
         for text in texts:
-            document = confirmed(document, text)
+            document = confirm_statement(document, text)
         if document == before:
             hint = "`holdfast ledger check` lists what is unconfirmed"
             raise HoldfastError("nothing that is unconfirmed says that", hint)
@@ -161,7 +167,7 @@ def look(engine: Engine, place: Place, project: Project) -> CheckedLedger | None
     redact = engine.redactor_to_show(project).of_session("")
     return CheckedLedger(
         text=text,
-        ledger=ledger.having(Part.FILES, marked),
+        ledger=ledger.having(LedgerPart.FILES, marked),
         saved_at=saved_at,
         notices=tuple(_moves(project, ledger, redact)),
         came_with_the_clone=_came_with_the_clone(place, project, redact(text)),
@@ -180,7 +186,7 @@ def keep_up(
         return
     try:
         again = any(version.writer == files.writer(session.key) for version in files.versions(place))
-        if (again or not not_worth_it(session, engine.clock())) and not handed_off():
+        if (again or not reason_not_to_save(session, engine.clock())) and not handed_off():
             save(engine, place, session.project, session, Ledger())
     except HoldfastError as error:
         # The harness is waiting, so this must not fail: `doctor` shows what was refused.
@@ -195,7 +201,7 @@ def is_enabled(engine: Engine, project: Project) -> bool:
 
 def leading(
     engine: Engine, project: Project, own: str, before: Session | None
-) -> Lead | StrangeLedger | None:
+) -> LeadingLedger | RepositoryLedger | None:
     """The ledger that leads the brief of a starting session, which continues `before` if that is known."""
     enabled = _rules(engine, project)
     if not enabled.allowed or engine.home is None:
@@ -209,13 +215,13 @@ def leading(
         return None
     if looked.came_with_the_clone:
         redact = engine.redactor(project).of_session(own)
-        return StrangeLedger(place.path, _redacted(looked.ledger, redact))
+        return RepositoryLedger(place.path, _redacted(looked.ledger, redact))
     if _belongs_to_other_session(engine, place, {own, before.key if before else ""}):
         return None
     here = before is not None and before.project.worktree_id == project.worktree_id
     worked_until = before.changed_at if before and here else 0
     stale = staleness(looked.saved_at, worked_until, engine.clock())
-    return Lead(place.path, looked.ledger, looked.saved_at, stale, looked.notices)
+    return LeadingLedger(place.path, looked.ledger, looked.saved_at, stale, looked.notices)
 
 
 def _automatic(engine: Engine, project: Project) -> Place | None:
@@ -255,7 +261,7 @@ def _ledger_input(
 
 def by_agent(given: Ledger, session: Session) -> Ledger:
     """An agent's own entries, with marks on those that its user has not confirmed."""
-    return doubted(given, session.trail)
+    return mark_unconfirmed(given, session.trail)
 
 
 def words_of(engine: Engine, session: Session) -> tuple[Utterance, ...]:
@@ -312,30 +318,30 @@ def _moves(project: Project, ledger: Ledger, redact: Callable[[str], str]) -> li
     return moves
 
 
-def _doubted(entry: Entry, why: str) -> Entry:
-    return Entry(entry.text, unconfirmed=True, why=why) if why and not entry.unconfirmed else entry
+def _doubted(entry: LedgerEntry, why: str) -> LedgerEntry:
+    return LedgerEntry(entry.text, unconfirmed=True, why=why) if why and not entry.unconfirmed else entry
 
 
-def _path(entry: Entry) -> str:
+def _path(entry: LedgerEntry) -> str:
     return entry.text.strip("`")
 
 
 def _redacted(ledger: Ledger, redact: Callable[[str], str]) -> Ledger:
-    for part in Part:
+    for part in LedgerPart:
         entries = ledger.of(part)
         if entries:
             ledger = ledger.having(part, (replace(entry, text=redact(entry.text)) for entry in entries))
     return ledger
 
 
-def _saved_at(place: Place, document: Document) -> int:
+def _saved_at(place: Place, document: LedgerDocument) -> int:
     """When the ledger was last written: by Holdfast, as its text says, or later by hand, as its file says."""
     try:
         by_hand = place.target.whole.lstat().st_mtime_ns // 1_000_000
     except OSError:
         return 0
     try:
-        moment = datetime.fromisoformat(updated(document))
+        moment = datetime.fromisoformat(last_updated(document))
     except ValueError:
         return by_hand
     seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

@@ -9,8 +9,7 @@ from __future__ import annotations
 import hashlib
 from typing import Final
 
-from holdfast.core.documents.continuity import LayerName
-from holdfast.core.documents.continuity_merge import Merged, Written
+from holdfast.core.documents.continuity import LayerName, MergedContinuity, WrittenItems
 from holdfast.core.documents.ledger import is_ledger
 from holdfast.core.events.world import Project
 from holdfast.engine.documents import ledger
@@ -54,7 +53,9 @@ def put_layer(
         _refuse_another(layer_text(continuity, layer), made_from)
         target = continuity.places.target(layer)
         document = files.document(target.whole, redact(text).encode(errors="replace"))
-        files.write(continuity.places, {layer: (target, Merged(document, Written()))}, engine.clock())
+        files.write(
+            continuity.places, {layer: (target, MergedContinuity(document, WrittenItems()))}, engine.clock()
+        )
 
 
 def put_ledger(engine: Engine, place: Place, project: Project, text: str, made_from: str) -> None:

@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, TypeAlias
 
+from holdfast.core.redaction.forms import MARKS, known_at
 from holdfast.core.redaction.names import PROVIDERS
 from holdfast.core.redaction.redact import redact, secrets_in
-from holdfast.core.redaction.shapes import MARKS, known_at
 from holdfast.engine.evaluation.redaction_corpora import Family, Labelled
 from holdfast.lazy_dataclass import dataclass
 

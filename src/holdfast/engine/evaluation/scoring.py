@@ -11,7 +11,7 @@ from typing import Final
 from holdfast.core.brief.brief_input import Reason
 from holdfast.core.brief.compose import Receipt
 from holdfast.core.evaluation.facts import Fact
-from holdfast.core.evaluation.scores import Beginning, RecalledText, counted, named_in, recalls
+from holdfast.core.evaluation.scores import Beginning, RecalledText, count_facts, named_in, recalls
 from holdfast.core.evaluation.survival import compactions, is_by_agent, is_conversation
 from holdfast.core.events.event import Event
 from holdfast.core.session.score import SessionScore, Start
@@ -56,7 +56,10 @@ def _worked_out(engine: Engine, session: Session) -> SessionScore | None:
 
 def _score(engine: Engine, session: Session, events: Sequence[Event]) -> SessionScore:
     beginnings = list(_beginnings(engine, session, events))
-    counts, (recalled, used) = counted(events, beginnings), recalls(events, _recalled_texts(engine, session))
+    counts, (recalled, used) = (
+        count_facts(events, beginnings),
+        recalls(events, _recalled_texts(engine, session)),
+    )
     return SessionScore(
         session=session.key,
         harness=session.harness,

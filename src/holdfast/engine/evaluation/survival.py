@@ -21,7 +21,6 @@ import msgspec
 from holdfast import harnesses
 from holdfast.core.brief.compose import BriefInput, Reason, compose
 from holdfast.core.evaluation.facts import Fact, Form, constraints_in, form_of, holds
-from holdfast.core.evaluation.last_state import gone, last_state, offered_as_present
 from holdfast.core.evaluation.survival import (
     LEAST_BEFORE,
     Cut,
@@ -31,11 +30,14 @@ from holdfast.core.evaluation.survival import (
     Rarity,
     Score,
     cuts,
+    deleted_file_names,
+    facts_of_event,
     human_texts,
     is_conversation,
+    last_state,
     mean,
-    mentioned,
     need,
+    offered_as_present,
     score,
 )
 from holdfast.core.events.event import AssistantText, Event, Prompt, ToolCalled, map_text
@@ -180,7 +182,7 @@ def recorded(transcript: Transcript) -> Recording | None:
         return None
     subagents = harness.subagent_transcripts(path)
     beside = [event for one in subagents for event in read(harness, one, path.stem)[0]]
-    return Recording(transcript, cwd, events, tuple(beside), tuple(map(mentioned, events)))
+    return Recording(transcript, cwd, events, tuple(beside), tuple(map(facts_of_event, events)))
 
 
 def read(
@@ -303,7 +305,7 @@ def _at_cut(situation: Situation) -> Iterator[tuple[str, float]]:
     if held:
         yield "last_state", sum(held) / len(held)
         yield "last_state_all", float(all(held))
-    for name in sorted(gone(situation.before)):
+    for name in sorted(deleted_file_names(situation.before)):
         yield "stale_facts", float(not offered_as_present(situation.ours, name))
 
 

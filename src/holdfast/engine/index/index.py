@@ -17,7 +17,7 @@ from holdfast import harnesses
 from holdfast.core.agent_log.records import OWN
 from holdfast.core.events.event import Event, map_text
 from holdfast.core.events.world import Project
-from holdfast.core.memory.passages import Passage, PassageKind, passages, trimmed
+from holdfast.core.memory.passages import Passage, PassageKind, passages, relevant_events
 from holdfast.core.session.checkpoint import Checkpoint
 from holdfast.core.session.session import Session, Trigger
 from holdfast.engine.engine import Engine
@@ -145,7 +145,7 @@ def _since(engine: Engine, session: Session, record: str) -> _Since:
 def _passages(engine: Engine, session: Session, events: list[Event]) -> list[Passage]:
     """The passages, redacted by the present rules. Digests are left out: their checkpoints are searchable."""
     redact = engine.redactor(session.project).of_session(session.key)
-    redacted_events = [map_text(event, redact) for event in trimmed(events)]
+    redacted_events = [map_text(event, redact) for event in relevant_events(events)]
     return [
         each for each in passages(redacted_events, session.project.root) if each.kind is PassageKind.RECORD
     ]

@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from holdfast.core.events.world import Project
-from holdfast.core.memory.sections import sections
+from holdfast.core.memory.passages import markdown_sections
 from holdfast.core.text.untrusted import from_repository
 from holdfast.engine.engine import Engine
 from holdfast.engine.redaction.redactor import Redactor
@@ -149,7 +149,7 @@ def _documents(project: Project, look: _Look, name: str, redactor: Redactor) -> 
 
 
 def _sections(project: Project, state: State, text: str, *, cloned: bool) -> Iterator[Document]:
-    for place, section in enumerate(sections(text)[:SECTIONS_MOST]):
+    for place, section in enumerate(markdown_sections(text)[:SECTIONS_MOST]):
         source = " › ".join((state.path, *section.headings))
         source = from_repository(source) if cloned else source
         section_text = "\n".join((*section.headings[-1:], section.text))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from holdfast.core.events.world import Project
-from holdfast.core.memory.audit import ReviewReason, doubts, files_named
+from holdfast.core.memory.audit import ReviewReason, files_named, review_reasons
 from holdfast.core.memory.memory import Memory
 from holdfast.engine.engine import Engine
 from holdfast.engine.memory.remember import memories
@@ -32,7 +32,7 @@ def audit(engine: Engine, project: Project, *, all_projects: bool = False) -> Au
     # Another project's files cannot be checked from here.
     own = (memory for memory in all_memories if memory.project_id == project.project_id)
     missing = _missing(project, {path for memory in own for path in files_named(memory.text)})
-    doubtful = doubts(all_memories, missing, engine.clock())
+    doubtful = review_reasons(all_memories, missing, engine.clock())
     return Audited(len(all_memories), tuple((doubt, by_id[doubt.id]) for doubt in doubtful))
 
 

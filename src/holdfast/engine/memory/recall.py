@@ -15,7 +15,16 @@ from typing import Final
 from holdfast.core.events.durations import DAY_MS
 from holdfast.core.events.world import Project
 from holdfast.core.memory.memory import FADING, Memory, Merits, identity, strength
-from holdfast.core.memory.ranking import NEIGHBOURS, POOL, SEEDS, Candidate, Pool, Ranked, query_words, ranked
+from holdfast.core.memory.ranking import (
+    NEIGHBOURS,
+    POOL,
+    SEEDS,
+    Pool,
+    Ranked,
+    RankingCandidate,
+    query_words,
+    rank,
+)
 from holdfast.core.session.session import Session
 from holdfast.engine.engine import Engine
 from holdfast.engine.index import memory_files
@@ -122,7 +131,7 @@ def look_up(engine: Engine, project: Project, query: Query) -> list[Finding]:
     if not query.include_superseded:
         documents = [one for one in documents if not (one.merits and one.merits.superseded_by)]
     candidates = _candidates(engine, query.text, pool, documents, embedder)
-    best = ranked(one._replace(session="") for one in candidates) if query.each_alone else ranked(candidates)
+    best = rank(one._replace(session="") for one in candidates) if query.each_alone else rank(candidates)
     return list(islice(_findings(best, documents), limit))
 
 
@@ -165,7 +174,7 @@ def _candidates(
     pool: Pool,
     documents: Sequence[Document],
     embedder: Embedder | None,
-) -> Iterator[Candidate]:
+) -> Iterator[RankingCandidate]:
     now = engine.clock()
     texts = [document.text[:COMPARED_CHARS] for document in documents]
     near = embedder.nearness(query_words(query_text), texts) if embedder else [0.0] * len(texts)
@@ -178,7 +187,7 @@ def _candidates(
         else:
             remaining = 0.0 if memory.superseded_by else strength(memory, now)
             session, place = memory.stretch, memory.place
-        yield Candidate(document.id, keywords, nearness, meaning, remaining, session, place)
+        yield RankingCandidate(document.id, keywords, nearness, meaning, remaining, session, place)
 
 
 def _findings(best: Iterable[Ranked], documents: Iterable[Document]) -> Iterator[Finding]:

@@ -13,7 +13,7 @@ from typing import Final
 
 from holdfast.core.events.event import Origin, Remembered
 from holdfast.core.events.world import Project
-from holdfast.core.memory.memory import Memory, kind_of, labels_of, tidied
+from holdfast.core.memory.memory import Memory, kind_of, labels_of, normalised_tags
 from holdfast.engine.engine import Engine
 from holdfast.engine.index.scope import named, within
 from holdfast.engine.recording.memorize import (
@@ -124,7 +124,7 @@ def edit(
         wording = before.text if text is None else worded(MemoryRequest(text)).text
         memory = replace(
             _reworded(before, redact(wording)),
-            tags=tidied(map(redact, before.tags if tags is None else tags)),
+            tags=normalised_tags(map(redact, before.tags if tags is None else tags)),
             importance=before.importance if importance is None else min(1.0, max(0.0, importance)),
             pinned=before.pinned if pinned is None else pinned,
         )

@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from holdfast.core.agent_log.context import NO_OUTPUT, AgentTurn, Call, Result, Text, Turn, UserTurn
+from holdfast.core.agent_log.context import NO_OUTPUT, AgentTurn, Result, Text, ToolCall, Turn, UserTurn
 from holdfast.core.agent_log.records import OWN
 from holdfast.core.agent_log.summary import Failed, Material, Written
 from holdfast.core.events.event import MAIN, AssistantText, Event, Prompt, Replied, ToolCalled, ToolReturned
@@ -142,7 +142,7 @@ def _called(called: ToolCalled, returned: ToolReturned | None) -> AgentTurn:
     arguments = msgspec.json.encode({"on": called.subject, "with": called.detail}).decode()
     text = (returned.text or NO_OUTPUT) if returned else NOT_RECORDED
     result = Result(called.call, (Text(text),), ok=returned is not None and returned.ok)
-    return AgentTurn((Call(called.call, called.tool, arguments),), (result,))
+    return AgentTurn((ToolCall(called.call, called.tool, arguments),), (result,))
 
 
 def _keep(engine: Engine, checkpoint: Checkpoint, session: Session, answer: Written) -> None:

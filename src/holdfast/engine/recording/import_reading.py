@@ -22,7 +22,7 @@ import msgspec
 from holdfast.core.events.event import MAIN, Compacted, CompactionSign, Event, ModelChanged, Origin, Prompt
 from holdfast.core.events.identity import Site
 from holdfast.core.events.world import Project
-from holdfast.core.memory.passages import passages, trimmed
+from holdfast.core.memory.passages import passages, relevant_events
 from holdfast.engine.index.index import document_of
 from holdfast.engine.recording.record import Arrival, redacted
 from holdfast.engine.redaction.redactor import Redactor
@@ -112,7 +112,7 @@ def pieces(job: Job) -> Iterator[Piece]:
             importable.path, importable.session, reached.cursor, BATCH_BYTES
         )
         done = batch.done or batch.cursor == reached.cursor
-        events = tuple(trimmed(batch.events))
+        events = tuple(relevant_events(batch.events))
         arrival = Arrival(
             importable.session, importable.harness.name, importable.project, events, skipped=batch.skipped
         )

@@ -14,17 +14,17 @@ from holdfast.core.events.world import Project
 from holdfast.core.memory.memory import (
     Label,
     Memory,
-    Scope,
+    MemoryScope,
     Wording,
+    clear_superseded,
     contradicts,
-    following,
+    in_series,
     kind_of,
     labels_of,
+    mark_superseded,
+    normalised_tags,
     read,
-    restored,
-    said_again,
-    superseded,
-    tidied,
+    with_repetition,
 )
 from holdfast.core.memory.wordings import FORGOTTEN, NO_WORDINGS
 from holdfast.core.text.untrusted import printable, without_injected_text
@@ -49,7 +49,7 @@ class MemoryRequest:
     importance: float | None = None
     """From 0 to 1; None to use the prefixes."""
     pinned: bool = False
-    scope: Scope = Scope.PROJECT
+    scope: MemoryScope = MemoryScope.PROJECT
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def worded(wish: MemoryRequest) -> Wording:
         )
     return replace(
         wording,
-        tags=tidied((*wording.tags, *wish.tags)),
+        tags=normalised_tags((*wording.tags, *wish.tags)),
         importance=wording.importance if wish.importance is None else min(1.0, max(0.0, wish.importance)),
         pinned=wording.pinned or wish.pinned,
     )
@@ -104,14 +104,14 @@ def keep(
     )
     same_memory = engine.store.memory_like(memory)
     if same_memory is not None:
-        memory = said_again(restored(same_memory), wording, at)
+        memory = with_repetition(clear_superseded(same_memory), wording, at)
     else:
-        memory = following(memory, engine.store.last_memory(memory))
+        memory = in_series(memory, engine.store.last_memory(memory))
     older = [each for each in engine.store.memories_about(memory) if contradicts(memory.text, each.text)]
     if older:
         memory = replace(memory, labels=tuple(dict.fromkeys((*memory.labels, Label.CONTRADICTS))))
     for each in older:
-        engine.store.put_memory(superseded(each, memory.id))
+        engine.store.put_memory(mark_superseded(each, memory.id))
     engine.store.put_memory(memory, "" if same_memory else redactor.mark)
     if same_memory is None or same_memory.tags != memory.tags:
         make_findable(engine.store, memory, redactor.mark)
@@ -150,14 +150,14 @@ def make_findable(store: Store, memory: Memory, redactor: str) -> None:
     store.add_document(document, redactor)
 
 
-def _memory(id: str, project: Project, scope: Scope, wording: Wording, at: int) -> Memory:
+def _memory(id: str, project: Project, scope: MemoryScope, wording: Wording, at: int) -> Memory:
     return Memory(
         id=id,
         text=wording.text,
         kind=kind_of(wording.text),
         scope=scope,
-        project_id="" if scope is Scope.USER else project.project_id,
-        worktree_id=project.worktree_id if scope is Scope.WORKTREE else "",
+        project_id="" if scope is MemoryScope.USER else project.project_id,
+        worktree_id=project.worktree_id if scope is MemoryScope.WORKTREE else "",
         created_at=at,
         tags=wording.tags,
         importance=wording.importance,
@@ -167,4 +167,4 @@ def _memory(id: str, project: Project, scope: Scope, wording: Wording, at: int) 
 
 
 def _redacted(wording: Wording, redact: Callable[[str], str]) -> Wording:
-    return replace(wording, text=redact(wording.text), tags=tidied(map(redact, wording.tags)))
+    return replace(wording, text=redact(wording.text), tags=normalised_tags(map(redact, wording.tags)))

@@ -19,8 +19,7 @@ from typing import NoReturn, TypeAlias
 from holdfast import harnesses
 from holdfast.config import Config
 from holdfast.core.brief.brief_input import NOTHING_KEPT
-from holdfast.core.brief.compose import Brief, BriefInput, Reason
-from holdfast.core.brief.startup_block import written
+from holdfast.core.brief.compose import Brief, BriefInput, Reason, compose_for_start
 from holdfast.core.events.event import MAIN, Event
 from holdfast.core.events.world import Project
 from holdfast.core.session.session import Session
@@ -68,7 +67,7 @@ def preview(
     reason = Reason.COMPACT if just_compacted else Reason.STARTUP
     kept = harness.kept if just_compacted else NOTHING_KEPT
     brief_input = BriefInput(reason, folded, at if at is not None else folded.last_event_at, kept=kept)
-    return Previewed(brief_input, written(brief_input, budget))
+    return Previewed(brief_input, compose_for_start(brief_input, budget))
 
 
 def fold(

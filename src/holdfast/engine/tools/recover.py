@@ -6,8 +6,7 @@ session still gets does not depend on what its agent asked for.
 
 from __future__ import annotations
 
-from holdfast.core.brief.compose import Brief, BriefInput
-from holdfast.core.brief.startup_block import written
+from holdfast.core.brief.compose import Brief, BriefInput, compose_for_start
 from holdfast.core.events.world import Project
 from holdfast.core.session.session import Session
 from holdfast.core.text.strings import elapsed
@@ -29,7 +28,7 @@ def recover(engine: Engine, project: Project, session: Session | None) -> Recove
     brief_input = brief_when_asked(engine, project, session)
     if brief_input is None:
         return None
-    brief = written(brief_input, engine.config(project).brief.total_chars)
+    brief = compose_for_start(brief_input, engine.config(project).brief.total_chars)
     if not brief.text:
         return None
     redact = engine.redactor(project).of_session(brief_input.session.key)

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias, cast
 
 import msgspec
 
-from holdfast.core.memory.memory import Scope
+from holdfast.core.memory.memory import MemoryScope
 from holdfast.core.session.checkpoint import gist
 from holdfast.core.session.session import Session
 from holdfast.core.text.strings import elapsed, one_line, shortened
@@ -241,7 +241,9 @@ class Remembered:
 
 
 def _remember(engine: Engine, caller: Caller, request: ToRemember) -> Remembered:
-    wish = MemoryRequest(request.text, request.tags, request.importance, request.pin, Scope(request.scope))
+    wish = MemoryRequest(
+        request.text, request.tags, request.importance, request.pin, MemoryScope(request.scope)
+    )
     session = caller.session.key if caller.session else ""
     outcome = remember(engine, caller.project, wish, source=FROM_AGENT, session=session)
     older = tuple(id[:ID_CHARS] for id in outcome.supersedes)

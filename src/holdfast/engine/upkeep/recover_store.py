@@ -17,7 +17,7 @@ from secrets import token_bytes
 from typing import Final, TypeAlias
 
 from holdfast.core.events.world import Project
-from holdfast.core.memory.memory import Memory, contradicts, superseded
+from holdfast.core.memory.memory import Memory, contradicts, mark_superseded
 from holdfast.core.redaction.redact import Lists
 from holdfast.core.session.session import Phase, Session
 from holdfast.engine.engine import redactor_of
@@ -189,7 +189,7 @@ def _add_memory(store: Store, merge: Merge, memory: Memory, mark: str) -> bool:
             return False
         for other in store.memories_about(memory):
             if other.created_at > memory.created_at and contradicts(other.text, memory.text):
-                memory = superseded(memory, other.id)
+                memory = mark_superseded(memory, other.id)
                 break
         store.put_memory(memory, mark)
         make_findable(store, memory, mark)

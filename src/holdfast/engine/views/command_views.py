@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from holdfast.core.brief.compose import Brief
-from holdfast.core.brief.startup_block import written
+from holdfast.core.brief.compose import Brief, compose_for_start
 from holdfast.core.events.world import Project
 from holdfast.core.redaction.redact import redact
 from holdfast.core.session.checkpoint import Checkpoint, gist
@@ -72,7 +71,7 @@ def brief(engine: Engine, project: Project, *, budget: int | None) -> Row:
     space = engine.config(project).continuity.recovery_budget_chars if budget is None else budget
     brief_input = next_brief(engine, project)
     return serialisation.brief_row(
-        brief_input, written(brief_input, space) if brief_input else Brief("", ()), space
+        brief_input, compose_for_start(brief_input, space) if brief_input else Brief("", ()), space
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from holdfast.core.memory.memory import Label, Memory, MemoryKind, Scope
+from holdfast.core.memory.memory import Label, Memory, MemoryKind, MemoryScope
 from holdfast.stores.base import NOBODY, Within
 from holdfast.stores.codec import decode_name, decode_texts, encode_texts, identity_hash, subject_hash
 from holdfast.stores.sqlite.database import Bindings, Database, Row
@@ -106,7 +106,7 @@ def memory_of(row: Row) -> Memory:
         id,
         text,
         _KINDS.get(kind) or decode_name(MemoryKind, kind),
-        _SCOPES.get(scope) or decode_name(Scope, scope),
+        _SCOPES.get(scope) or decode_name(MemoryScope, scope),
         project_id,
         worktree_id,
         created_at,
@@ -128,7 +128,7 @@ def memory_of(row: Row) -> Memory:
 
 # A query reads a hundred memories and an audit thousands: to look these up is several times as fast.
 _KINDS: Final = {kind.value: kind for kind in MemoryKind}
-_SCOPES: Final = {scope.value: scope for scope in Scope}
+_SCOPES: Final = {scope.value: scope for scope in MemoryScope}
 
 _PUT_MEMORY = """
 insert into memories (

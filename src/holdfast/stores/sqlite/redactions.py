@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TypeAlias
 
-from holdfast.core.agent_log.record_texts import map_record
+from holdfast.core.agent_log.records import map_record
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Change, Redaction, Rewritten, Text
 from holdfast.stores.codec import identity_hash, map_document, map_session, subject_hash

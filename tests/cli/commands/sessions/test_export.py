@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import embed
-from holdfast.core.agent_log.records import made
+from holdfast.core.agent_log.records import new_record
 from holdfast.engine.models.meter import note
 from holdfast.models.base import Answer
 from holdfast.settings import Models
@@ -64,7 +64,7 @@ def test_what_was_written_can_be_read_again(kept: Person, tmp_path: Path) -> Non
 
 def test_a_log_without_a_header_is_given_one(person: Person) -> None:
     store = embed.open_store(person.home, project=person.project)
-    store.append("bare", made("custom", "1", "", NOON, {}))
+    store.append("bare", new_record("custom", "1", "", NOON, {}))
     store.close()
     first, second = person.types("export", "openclaw", "bare").out.splitlines()
     assert json.loads(first)["type"] == "session"

@@ -8,9 +8,9 @@ import pytest
 
 from holdfast.core.brief.brief_input import RULES, BriefInput, Reason
 from holdfast.core.brief.compose import compose
-from holdfast.core.documents.continuity import LayerName, Part
+from holdfast.core.documents.continuity import ContinuityPart, LayerName
 from holdfast.core.documents.continuity_summary import generated
-from holdfast.core.documents.handoff import Head
+from holdfast.core.documents.handoff import HandoffHead
 from holdfast.core.session.checkpoint import take
 from holdfast.core.session.session import Session, Trigger
 from holdfast.core.work import handoff_content, ledger_content
@@ -30,7 +30,7 @@ def in_the_ledger(of: Session) -> list[str]:
 
 
 def in_the_handoff(of: Session) -> list[str]:
-    request = handoff_content.fill_handoff(told(of), (), Head("go on"), HandoffWords()).sections[0]
+    request = handoff_content.fill_handoff(told(of), (), HandoffHead("go on"), HandoffWords()).sections[0]
     return [line.removeprefix("Rule: ") for line in request if line.startswith("Rule: ")]
 
 
@@ -41,7 +41,7 @@ def in_the_checkpoint(of: Session) -> list[str]:
 
 
 def in_continuity(of: Session) -> list[str]:
-    return list(generated(of).layers[LayerName.SHARED].of(Part.NOTES))
+    return list(generated(of).layers[LayerName.SHARED].of(ContinuityPart.NOTES))
 
 
 def told(of: Session) -> BriefInput:

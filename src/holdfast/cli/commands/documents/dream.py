@@ -13,7 +13,7 @@ from holdfast.cli import access
 from holdfast.cli.commands.documents.dream_review import one_by_one
 from holdfast.cli.options import command, group, json_option, project_option
 from holdfast.cli.printing import give, give_json, give_table, say
-from holdfast.core.documents.promotion import Candidate, Destination, ReviewState, Step
+from holdfast.core.documents.promotion import Destination, PromotionCandidate, ReviewState, ReviewStep
 from holdfast.core.text.strings import shortened
 from holdfast.engine.documents import continuity, dream
 from holdfast.engine.documents import continuity_source as sources
@@ -107,10 +107,10 @@ def review(*, id: str | None, decision: str | None, project: Path | None, as_jso
             return
         if decision is None:
             raise HoldfastError("it is not said what to decide", "add --approve or --reject")
-        _tell(dream.take(engine, files, id, Step(decision)), as_json=as_json)
+        _tell(dream.take(engine, files, id, ReviewStep(decision)), as_json=as_json)
 
 
-def _step(step: Step, name: str, says: str) -> click.Command:
+def _step(step: ReviewStep, name: str, says: str) -> click.Command:
     """A command that takes one step with one candidate."""
 
     @click.argument("id")
@@ -147,7 +147,7 @@ def proposal(*, id: str, project: Path | None, file: str, as_json: bool) -> None
         give(f"memory: {candidate.text}")
 
 
-def _list(rows: Sequence[Candidate], *, as_json: bool) -> None:
+def _list(rows: Sequence[PromotionCandidate], *, as_json: bool) -> None:
     if as_json:
         give_json([dream.as_json(candidate) for candidate in rows])
         return
@@ -161,7 +161,7 @@ def _list(rows: Sequence[Candidate], *, as_json: bool) -> None:
     give_table(("id", "standing", "lane", "text"), cells)
 
 
-def _tell(candidate: Candidate, *, as_json: bool) -> None:
+def _tell(candidate: PromotionCandidate, *, as_json: bool) -> None:
     if as_json:
         give_json(dream.as_json(candidate))
         return
@@ -174,11 +174,15 @@ for _name, _command in {
     "inspect": inspect,
     "candidates": candidates,
     "review": review,
-    "adopt": _step(Step.ADOPT, "adopt", "Take over a subagent's candidate, so that it can be reviewed."),
+    "adopt": _step(
+        ReviewStep.ADOPT, "adopt", "Take over a subagent's candidate, so that it can be reviewed."
+    ),
     "proposal": proposal,
     "promote-prep": proposal,
-    "promote": _step(Step.PROMOTE, "promote", "Make an approved candidate a memory, or a proposal."),
+    "promote": _step(ReviewStep.PROMOTE, "promote", "Make an approved candidate a memory, or a proposal."),
     "apply-prep": proposal,
-    "verify-apply": _step(Step.VERIFY, "verify-apply", "Close a proposal that you have applied by hand."),
+    "verify-apply": _step(
+        ReviewStep.VERIFY, "verify-apply", "Close a proposal that you have applied by hand."
+    ),
 }.items():
     dream_group.add_command(_command, _name)

@@ -10,7 +10,7 @@ from typing import Final
 import click
 
 from holdfast.cli.printing import say
-from holdfast.core.documents.promotion import Candidate, Destination, ReviewState, Step
+from holdfast.core.documents.promotion import Destination, PromotionCandidate, ReviewState, ReviewStep
 from holdfast.core.text.strings import shortened
 from holdfast.core.text.untrusted import printable
 from holdfast.engine.documents import dream
@@ -21,10 +21,10 @@ from holdfast.errors import HoldfastError
 SHOWN: Final = 90
 QUIT: Final = "q"
 SKIP: Final = "s"
-KEYS: Final[Mapping[str, tuple[Step, ...]]] = {
-    "a": (Step.APPROVE,),
-    "p": (Step.APPROVE, Step.PROMOTE),
-    "r": (Step.REJECT,),
+KEYS: Final[Mapping[str, tuple[ReviewStep, ...]]] = {
+    "a": (ReviewStep.APPROVE,),
+    "p": (ReviewStep.APPROVE, ReviewStep.PROMOTE),
+    "r": (ReviewStep.REJECT,),
     SKIP: (),
 }
 ASKED: Final = "[a]pprove  [p]romote at once  [r]eject  [s]kip  [q]uit "
@@ -52,15 +52,17 @@ def one_by_one(engine: Engine, here: ContinuityFiles) -> None:
         say(f"{blocked} more of subagents wait to be adopted: `holdfast dream candidates --standing blocked`")
 
 
-def _list(waiting: Sequence[Candidate]) -> None:
+def _list(waiting: Sequence[PromotionCandidate]) -> None:
     say(f"{len(waiting)} to decide on:")
     for number, candidate in enumerate(waiting, 1):
         kind = "rule  " if candidate.lane is Destination.INSTRUCTION else "memory"
         say(f"  {number:>2}  {kind}  {printable(shortened(candidate.text, SHOWN))}")
 
 
-def _decide(engine: Engine, here: ContinuityFiles, waiting: Sequence[Candidate]) -> list[Candidate]:
-    done: list[Candidate] = []
+def _decide(
+    engine: Engine, here: ContinuityFiles, waiting: Sequence[PromotionCandidate]
+) -> list[PromotionCandidate]:
+    done: list[PromotionCandidate] = []
     for number, candidate in enumerate(waiting, 1):
         say(f"\n{number} of {len(waiting)}  {candidate.id}  from {candidate.source}")
         say(_change(here, candidate))
@@ -88,14 +90,14 @@ def _key() -> str:
             return pressed
 
 
-def _change(here: ContinuityFiles, candidate: Candidate) -> str:
+def _change(here: ContinuityFiles, candidate: PromotionCandidate) -> str:
     """What would be changed by it, as a diff."""
     if candidate.lane is Destination.INSTRUCTION:
         return printable(dream.prepared(here, candidate).patch.rstrip("\n"))
     return f"+ memory: {printable(candidate.text)}"
 
 
-def _became(candidate: Candidate) -> str:
+def _became(candidate: PromotionCandidate) -> str:
     match candidate.standing:
         case ReviewState.PROMOTED:
             return f"remembered as {candidate.became[:8]}"
@@ -106,7 +108,7 @@ def _became(candidate: Candidate) -> str:
             return candidate.standing.value
 
 
-def _sum_up(decisions: Iterable[Candidate], left: int) -> None:
+def _sum_up(decisions: Iterable[PromotionCandidate], left: int) -> None:
     counts = Counter(candidate.standing.value for candidate in decisions)
     parts = [f"{count} {standing}" for standing, count in counts.items()]
     say(f"\n{', '.join([*parts, f'{left} left'])}")

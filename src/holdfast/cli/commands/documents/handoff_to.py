@@ -17,7 +17,7 @@ import click
 
 from holdfast import harnesses
 from holdfast.cli.printing import give, say
-from holdfast.core.documents.handoff import pasted
+from holdfast.core.documents.handoff import pickup_prompt
 from holdfast.engine.documents.handoff import HandoffFile
 from holdfast.errors import HoldfastError
 from holdfast.harnesses.base import Opening
@@ -70,7 +70,7 @@ def _receiver(to: str, *, start: bool) -> Receiver | None:
 
 def give_to(chosen: Receiver, file: HandoffFile, directory: Path | None) -> None:
     """Print what to paste, or become that harness."""
-    text = pasted(file.text, file.name, str(file.path), chosen.title)
+    text = pickup_prompt(file.text, file.name, str(file.path), chosen.title)
     if not chosen.program:
         give(text)
         return

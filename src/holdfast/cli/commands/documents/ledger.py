@@ -17,8 +17,8 @@ from holdfast import config
 from holdfast.cli import access
 from holdfast.cli.options import command, group, json_option, project_option
 from holdfast.cli.printing import give, give_json, give_table, say
-from holdfast.core.documents.ledger import Entry, Ledger, Part, entry_of, is_ledger
-from holdfast.core.documents.ledger_sentences import confirmation, questions
+from holdfast.core.documents.ledger import Ledger, LedgerEntry, LedgerPart, entry_of, is_ledger
+from holdfast.core.documents.ledger_brief import ledger_questions, save_confirmation
 from holdfast.core.events.world import Project
 from holdfast.core.text.strings import elapsed
 from holdfast.core.work.ledger_content import ledger_in_words
@@ -31,14 +31,18 @@ from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.codec import to_iso
 
 _WORDS: Final = (
-    (Part.GOAL, "--goal", "What is being worked on, and when it is done."),
-    (Part.CONSTRAINTS, "--constraint", "A limit or an assumption; several may be given, as of all below."),
-    (Part.DECISIONS, "--decision", "A choice that was made."),
-    (Part.DONE, "--done", "What is complete."),
-    (Part.NOW, "--now", "What is being done now; takes the place of what stands there."),
-    (Part.NEXT, "--next", "What comes next; takes the place of what stands there."),
-    (Part.QUESTIONS, "--question", "What is open."),
-    (Part.FILES, "--file", "A file that the work is about."),
+    (LedgerPart.GOAL, "--goal", "What is being worked on, and when it is done."),
+    (
+        LedgerPart.CONSTRAINTS,
+        "--constraint",
+        "A limit or an assumption; several may be given, as of all below.",
+    ),
+    (LedgerPart.DECISIONS, "--decision", "A choice that was made."),
+    (LedgerPart.DONE, "--done", "What is complete."),
+    (LedgerPart.NOW, "--now", "What is being done now; takes the place of what stands there."),
+    (LedgerPart.NEXT, "--next", "What comes next; takes the place of what stands there."),
+    (LedgerPart.QUESTIONS, "--question", "What is open."),
+    (LedgerPart.FILES, "--file", "A file that the work is about."),
 )
 
 
@@ -113,7 +117,7 @@ def save(
     if as_json:
         give_json({"saved": True, "path": saved.path, **_as_json(saved.ledger)})
     else:
-        give(confirmation(saved.path, saved.ledger))
+        give(save_confirmation(saved.path, saved.ledger))
 
 
 @command("holdfast ledger show", "holdfast ledger show --json")
@@ -140,7 +144,7 @@ def edit(*, confirm: tuple[str, ...], project: Path | None) -> None:
     with _opened(project, as_json=False) as opened:
         if confirm:
             saved = ledgers.confirm(opened.engine, opened.place, opened.project, confirm)
-            give(confirmation(saved.path, saved.ledger))
+            give(save_confirmation(saved.path, saved.ledger))
             return
         before = _current_ledger(opened).text
         after = _edited(before)
@@ -212,7 +216,7 @@ def check(*, project: Path | None, as_json: bool) -> None:
                     "saved_at": to_iso(current.saved_at),
                     "unconfirmed": [_entry(entry) for entry in unconfirmed],
                     "notices": list(current.notices),
-                    "questions": list(questions(current.ledger)),
+                    "questions": list(ledger_questions(current.ledger)),
                     "came_with_the_clone": current.came_with_the_clone,
                     "conflict_line": current.conflict or None,
                 }
@@ -233,7 +237,7 @@ def _print_check(opened: _Opened, current: ledgers.CheckedLedger) -> None:
         give(f"line {current.conflict}: a merge conflict begins here")
     if current.came_with_the_clone:
         say("note: it may have come with the clone, so it does not lead a brief")
-    for question in questions(current.ledger):
+    for question in ledger_questions(current.ledger):
         say(f"ask: {question}")
 
 
@@ -280,12 +284,14 @@ def _ledger_of_words(source: IO[bytes] | None, words: dict[str, tuple[str, ...]]
     ledger = ledger_in_words(source.read(files.LARGEST).decode("utf-8", "replace")) if source else Ledger()
     for part, _, _ in _WORDS:
         entries = (entry_of(text) for text in words[part.value])
-        new_entries = [_quoted(entry) if part is Part.FILES else entry for entry in entries if entry.text]
+        new_entries = [
+            _quoted(entry) if part is LedgerPart.FILES else entry for entry in entries if entry.text
+        ]
         ledger = ledger.having(part, (*ledger.of(part), *new_entries))
     return ledger
 
 
-def _quoted(file: Entry) -> Entry:
+def _quoted(file: LedgerEntry) -> LedgerEntry:
     return file if "`" in file.text else replace(file, text=f"`{file.text}`")
 
 
@@ -306,10 +312,10 @@ def _edited(text: str) -> str:
 
 
 def _as_json(ledger: Ledger) -> dict[str, object]:
-    return {part.value: [_entry(entry) for entry in ledger.of(part)] for part in Part}
+    return {part.value: [_entry(entry) for entry in ledger.of(part)] for part in LedgerPart}
 
 
-def _entry(entry: Entry) -> dict[str, object]:
+def _entry(entry: LedgerEntry) -> dict[str, object]:
     return {"text": entry.text, "unconfirmed": entry.unconfirmed, "why": entry.why}
 
 

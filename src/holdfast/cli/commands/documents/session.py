@@ -18,7 +18,7 @@ from holdfast.cli.options import Option, command, group, json_option, project_op
 from holdfast.cli.printing import give, give_json, give_table, say, working
 from holdfast.cli.views import continuity as view
 from holdfast.core.documents.continuity import LayerName
-from holdfast.core.documents.continuity_audit import AuditTrigger, Scope
+from holdfast.core.documents.continuity_audit import AuditScope, AuditTrigger
 from holdfast.core.text.strings import elapsed
 from holdfast.engine.documents import continuity
 from holdfast.engine.documents import continuity_source as sources
@@ -40,10 +40,10 @@ def session() -> None:
     """
 
 
-def _scope_option(default: Scope) -> Option:
+def _scope_option(default: AuditScope) -> Option:
     return click.option(
         "--scope",
-        type=click.Choice([scope.value for scope in Scope]),
+        type=click.Choice([scope.value for scope in AuditScope]),
         default=default.value,
         show_default=True,
         help="Which layers: shared, this worktree's, or both.",
@@ -120,7 +120,7 @@ def _warn_of_unreadable(readable: Readable) -> None:
 
 @command("holdfast session save", "holdfast session save --transcript rollout.jsonl --harness HARNESS --json")
 @project_option()
-@_source_options(_scope_option(Scope.BOTH))
+@_source_options(_scope_option(AuditScope.BOTH))
 @json_option()
 def save(*, project: Path | None, transcript: Path | None, harness: str, scope: str, as_json: bool) -> None:
     """Merge what the latest session has done into the continuity.
@@ -134,14 +134,14 @@ def save(*, project: Path | None, transcript: Path | None, harness: str, scope: 
             else sources.latest_primary(opened.engine, opened.files.project, os.environ)
         )
         outcome = continuity.save(
-            opened.engine, opened.files, Task(Scope(scope), source, AuditTrigger.SAVE), _means()
+            opened.engine, opened.files, Task(AuditScope(scope), source, AuditTrigger.SAVE), _means()
         )
     _tell(opened.files, outcome, "save", as_json=as_json)
 
 
 @command("holdfast session refresh", "holdfast session refresh --scope project-local --json")
 @project_option()
-@_source_options(_scope_option(Scope.BOTH))
+@_source_options(_scope_option(AuditScope.BOTH))
 @json_option()
 def refresh(
     *, project: Path | None, transcript: Path | None, harness: str, scope: str, as_json: bool
@@ -158,11 +158,11 @@ def refresh(
             sources.named(transcript, harness)
             if transcript
             else sources.trusted(
-                opened.engine, files.project, Scope(scope), files.markers(), files.entries(), os.environ
+                opened.engine, files.project, AuditScope(scope), files.markers(), files.entries(), os.environ
             )
         )
         outcome = continuity.refresh(
-            opened.engine, files, Task(Scope(scope), source, AuditTrigger.REFRESH), _means()
+            opened.engine, files, Task(AuditScope(scope), source, AuditTrigger.REFRESH), _means()
         )
     _tell(files, outcome, "refresh", as_json=as_json)
 
@@ -190,7 +190,7 @@ def _tell(files: ContinuityFiles, outcome: Outcome, action: str, *, as_json: boo
 
 @command("holdfast session clear", "holdfast session clear --scope project-local --yes")
 @project_option()
-@_scope_option(Scope.BOTH)
+@_scope_option(AuditScope.BOTH)
 @click.option("--yes", is_flag=True, help="Do it without asking.")
 @json_option()
 def clear(*, project: Path | None, scope: str, yes: bool, as_json: bool) -> None:
@@ -201,7 +201,7 @@ def clear(*, project: Path | None, scope: str, yes: bool, as_json: bool) -> None
         if not click.confirm(f"Clear the continuity ({scope})?", err=True):
             raise HoldfastError("nothing was cleared")
     with _opened(project) as opened:
-        cleared = continuity.clear(opened.engine, opened.files, Scope(scope))
+        cleared = continuity.clear(opened.engine, opened.files, AuditScope(scope))
     if as_json:
         give_json({"action": "clear", "scope": scope, "clearedPaths": [str(path) for path in cleared]})
         return
@@ -212,10 +212,10 @@ def clear(*, project: Path | None, scope: str, yes: bool, as_json: bool) -> None
 
 @command("holdfast session open", "holdfast session open --scope project")
 @project_option()
-@_scope_option(Scope.LOCAL)
+@_scope_option(AuditScope.LOCAL)
 def open_(*, project: Path | None, scope: str) -> None:
     """Open the file of a layer in your editor ($VISUAL, $EDITOR), or say where it is."""
-    if scope == Scope.BOTH:
+    if scope == AuditScope.BOTH:
         raise HoldfastError("one file can be opened at a time", "name a layer with --scope")
     with _opened(project) as opened:
         path = opened.files.places.target(LayerName(scope)).whole
@@ -229,7 +229,7 @@ def open_(*, project: Path | None, scope: str) -> None:
 
 @command("holdfast session history", "holdfast session history --scope project --json")
 @project_option()
-@_scope_option(Scope.LOCAL)
+@_scope_option(AuditScope.LOCAL)
 @json_option()
 def history(*, project: Path | None, scope: str, as_json: bool) -> None:
     """List the past versions of a layer, the newest first."""
@@ -249,7 +249,7 @@ def history(*, project: Path | None, scope: str, as_json: bool) -> None:
 @command("holdfast session restore", "holdfast session restore 2 --scope project")
 @click.argument("number", type=click.IntRange(min=1), default=1)
 @project_option()
-@_scope_option(Scope.LOCAL)
+@_scope_option(AuditScope.LOCAL)
 def restore(*, number: int, project: Path | None, scope: str) -> None:
     """Put a past version of a layer back in place; the present one becomes a past one."""
     with _opened(project) as opened:
@@ -262,7 +262,7 @@ def restore(*, number: int, project: Path | None, scope: str) -> None:
 
 
 def _layer(scope: str) -> LayerName:
-    if scope == Scope.BOTH:
+    if scope == AuditScope.BOTH:
         raise HoldfastError("each layer has a history of its own", "name a layer with --scope")
     return LayerName(scope)
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 from holdfast.cli.printing import give_json, give_table, say
 from holdfast.cli.views.evaluation import cell, flat
-from holdfast.core.evaluation.scores import MEASURES, compared
+from holdfast.core.evaluation.scores import MEASURES, compare_by_start
 from holdfast.core.session.score import SessionScore, Start
 
 
@@ -30,7 +30,7 @@ def give_scores(scores: Sequence[SessionScore]) -> None:
             for score in scores
         ],
     )
-    means = compared(scores)
+    means = compare_by_start(scores)
     give_table(
         ("mean", *(name.replace("_", " ") for name in MEASURES)),
         [(start, *map(cell, means[start].values())) for start in Start],
@@ -39,7 +39,7 @@ def give_scores(scores: Sequence[SessionScore]) -> None:
 
 def give_scores_as_json(scores: Sequence[SessionScore]) -> None:
     """The same as one document."""
-    means = compared(scores)
+    means = compare_by_start(scores)
     give_json(
         {
             "sessions": [asdict(score) for score in scores],

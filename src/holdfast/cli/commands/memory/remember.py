@@ -17,7 +17,7 @@ from holdfast.cli.options import command, json_option, project_option
 from holdfast.cli.printing import give, give_json, say
 from holdfast.cli.views.memory_rows import give_outcome, outcome_row
 from holdfast.core.events.world import Project
-from holdfast.core.memory.memory import Scope
+from holdfast.core.memory.memory import MemoryScope
 from holdfast.engine.engine import Engine
 from holdfast.engine.index import vectors
 from holdfast.engine.memory.remember import MemoryOutcome, MemoryRequest, note, remember_all
@@ -46,8 +46,8 @@ SOURCE: Final = "cli"
 @click.option("--pin", is_flag=True, help="Do not let it fade.")
 @click.option(
     "--scope",
-    type=click.Choice([scope.value for scope in Scope]),
-    default=Scope.PROJECT.value,
+    type=click.Choice([scope.value for scope in MemoryScope]),
+    default=MemoryScope.PROJECT.value,
     show_default=True,
     help="Where it holds: in this project, in this worktree of it, or wherever you work.",
 )
@@ -75,7 +75,7 @@ def remember(  # noqa: PLR0913 - each is an option
     value for the same subject supersedes the older, which `recall --all` still finds. A line of --jsonl is a
     JSON text, or an object with "text" and, if you like, "tags", "importance", "pinned" and "scope".
     """
-    request = MemoryRequest(_text_of(words), tags, importance, pin, Scope(scope))
+    request = MemoryRequest(_text_of(words), tags, importance, pin, MemoryScope(scope))
     if bool(words) == (jsonl is not None):
         raise click.UsageError("Say what to remember, or give --jsonl; not both.")
     with access.writable_engine() as engine:
@@ -127,7 +127,7 @@ class _Line:
     tags: tuple[str, ...] = ()
     importance: float | None = None
     pinned: bool = False
-    scope: Scope | None = None
+    scope: MemoryScope | None = None
 
 
 def _many(run: _Run, lines: Iterable[bytes], *, as_json: bool) -> None:

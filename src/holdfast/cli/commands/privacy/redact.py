@@ -1,6 +1,6 @@
 """Redaction of a stream: stdin to stdout, byte for byte but for the values of secrets.
 
-How text is cut, and what of it may go on, is `core.redaction.stream`'s work; here are only the bytes, and the
+How text is cut, and what of it may go on, is `core.redaction.redact`'s work; here are only the bytes, and the
 pauses between them.
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 
 from holdfast import config
 from holdfast.cli.options import command
-from holdfast.core.redaction.stream import redact_stream
+from holdfast.core.redaction.redact import redact_stream
 from holdfast.engine.redaction.redactor import lists_of
 
 READ_BYTES = 1 << 16

@@ -17,7 +17,7 @@ import apsw
 import msgspec
 
 from holdfast.core.brief.compose import Reason
-from holdfast.core.memory.memory import Label, MemoryKind, Scope
+from holdfast.core.memory.memory import Label, MemoryKind, MemoryScope
 from holdfast.core.session.session import Trigger
 from holdfast.errors import HoldfastError, StoreTooNew
 from holdfast.lazy_dataclass import dataclass
@@ -250,7 +250,7 @@ def _is_receipt(row: _Row) -> bool:
 
 def _is_memory(row: _Row) -> bool:
     decode_name(MemoryKind, _text(row, "kind"))
-    decode_name(Scope, _text(row, "scope"))
+    decode_name(MemoryScope, _text(row, "scope"))
     decode_texts(_text(row, "tags"))
     for label in decode_texts(_text(row, "labels")):
         decode_name(Label, label)

@@ -8,36 +8,45 @@ import pytest
 
 from holdfast.core.brief.brief_input import BriefInput, Reason
 from holdfast.core.brief.compose import compose
-from holdfast.core.documents.ledger import Entry, Ledger
-from holdfast.core.documents.ledger_sentences import Lead, confirmation, questions
-from holdfast.core.documents.ledger_when import staleness
+from holdfast.core.documents.ledger import Ledger, LedgerEntry
+from holdfast.core.documents.ledger_brief import LeadingLedger, ledger_questions, save_confirmation
+from holdfast.core.documents.ledger_update import staleness
 from tests.core.scenes import MINUTE, NOON, session, worked
 
 LEDGER = Ledger(
-    goal=(Entry("Round totals half up"),),
-    constraints=(Entry("Never touch legacy.py"), Entry("Ada wants tabs", unconfirmed=True, why="inferred")),
-    decisions=(Entry("Decimal instead of float", unconfirmed=True),),
-    done=(Entry("The parser"), Entry("The lexer")),
-    now=(Entry("Mending total() in src/totals.py, which is a long story by now"), Entry("and its test")),
-    next=(Entry("Tax rounding"),),
-    files=(Entry("`src/totals.py`", unconfirmed=True, why="changed since"), Entry("`src/tax.py`")),
+    goal=(LedgerEntry("Round totals half up"),),
+    constraints=(
+        LedgerEntry("Never touch legacy.py"),
+        LedgerEntry("Ada wants tabs", unconfirmed=True, why="inferred"),
+    ),
+    decisions=(LedgerEntry("Decimal instead of float", unconfirmed=True),),
+    done=(LedgerEntry("The parser"), LedgerEntry("The lexer")),
+    now=(
+        LedgerEntry("Mending total() in src/totals.py, which is a long story by now"),
+        LedgerEntry("and its test"),
+    ),
+    next=(LedgerEntry("Tax rounding"),),
+    files=(
+        LedgerEntry("`src/totals.py`", unconfirmed=True, why="changed since"),
+        LedgerEntry("`src/tax.py`"),
+    ),
 )
-LEAD = Lead(".agents/session_ledger.md", LEDGER, NOON - 5 * MINUTE)
+LEAD = LeadingLedger(".agents/session_ledger.md", LEDGER, NOON - 5 * MINUTE)
 NOW = "Mending total() in src/totals.py, which is a long story by now"
 FOCUS = f"The ledger shows “{NOW}” in progress: is this still the focus?"
 
 
-def told(lead: Lead = LEAD, **changes: object) -> BriefInput:
+def told(lead: LeadingLedger = LEAD, **changes: object) -> BriefInput:
     return replace(BriefInput(Reason.CLEAR, worked(), NOON + MINUTE, lead=lead), **changes)  # type: ignore[arg-type]
 
 
 def test_the_confirmation_after_saving() -> None:
-    assert confirmation("x.md", LEDGER) == (
+    assert save_confirmation("x.md", LEDGER) == (
         "Checkpoint saved to x.md\n- Goal: Round totals half up\n- State: 2 done, now: "
         "Mending total() in src/totals.py, which is a long story by now, next: Tax rounding"
     )
     assert (
-        confirmation("x.md", Ledger())
+        save_confirmation("x.md", Ledger())
         == "Checkpoint saved to x.md\n- Goal: -\n- State: 0 done, now: -, next: -"
     )
 
@@ -53,13 +62,19 @@ def test_the_confirmation_after_saving() -> None:
                 "I see “Ada wants tabs” marked UNCONFIRMED (inferred): can you confirm it?",
             ),
         ),
-        (Ledger(now=(Entry("sums"),)), ("The ledger shows “sums” in progress: is this still the focus?",)),
-        (Ledger(goal=(Entry("sums"),)), ("The ledger shows “sums” in progress: is this still the focus?",)),
+        (
+            Ledger(now=(LedgerEntry("sums"),)),
+            ("The ledger shows “sums” in progress: is this still the focus?",),
+        ),
+        (
+            Ledger(goal=(LedgerEntry("sums"),)),
+            ("The ledger shows “sums” in progress: is this still the focus?",),
+        ),
         (Ledger(), ()),
     ],
 )
 def test_one_to_three_questions_confirm_a_ledger(ledger: Ledger, expected: tuple[str, ...]) -> None:
-    assert questions(ledger) == expected
+    assert ledger_questions(ledger) == expected
 
 
 def test_the_ledger_leads_the_brief() -> None:
@@ -78,7 +93,9 @@ def test_the_ledger_leads_the_brief() -> None:
 def test_nothing_is_said_twice() -> None:
     goal = worked().trail.goal
     assert goal is not None
-    lead = replace(LEAD, ledger=replace(LEDGER, goal=(Entry(goal.text),), next=(Entry("Tax rounding"),)))
+    lead = replace(
+        LEAD, ledger=replace(LEDGER, goal=(LedgerEntry(goal.text),), next=(LedgerEntry("Tax rounding"),))
+    )
     text = compose(told(lead), 4_000).text
     assert text.count(goal.text) == 1
 
