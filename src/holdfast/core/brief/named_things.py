@@ -120,11 +120,11 @@ def _files(brief_input: BriefInput, short: Callable[[str], str], weights: Weight
     mentions = _one_for_each_file(trail.mentions, trail.steps)
     latest = _latest_change(trail)
     changed = [touch for touch in trail.files if touch.action is not Action.READ]
-    parse_command = [touch for touch in trail.files if touch.action is Action.READ]
+    read_files = [touch for touch in trail.files if touch.action is Action.READ]
     renamed = {touch.renamed_to: touch.step for touch in trail.files if touch.renamed_to}
     folders = {folder for touch in trail.files for folder in folders_of(touch.path)}
     # Of two copies of a file, the changed one counts, however often the other was read since.
-    for touch in (*reversed(changed), *reversed(parse_command)):
+    for touch in (*reversed(changed), *reversed(read_files)):
         mention = mentions.pop(file_key(touch.path), Mention(touch.path, step=touch.step))
         if touch.action is Action.READ and f"{touch.path}/" in folders:
             continue  # a folder that was listed is shown by the files in it

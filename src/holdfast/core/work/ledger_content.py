@@ -1,6 +1,6 @@
 """Fill a session's ledger from its evidence and from what its agent wrote down.
 
-`ledger_merge` merges this with the ledger's file.
+`ledger_update` merges this with the ledger's file.
 """
 
 from __future__ import annotations
