@@ -40,7 +40,7 @@ from holdfast.core.events.event import (
 from holdfast.core.events.world import Project
 from holdfast.core.redaction.redact import NO_LISTS
 from holdfast.core.session.session import Phase, Policy, Process, Session, advance, begin
-from holdfast.engine.liveness.processes import start_of
+from holdfast.engine.liveness import start_of
 from holdfast.engine.privacy.rewrite import FILES
 from holdfast.engine.redaction.redactor import mark_of
 from holdfast.engine.repository.git import identity

@@ -30,8 +30,7 @@ from holdfast import harnesses
 from holdfast.config import Config
 from holdfast.engine.engine import Engine
 from holdfast.engine.evaluation.survival import transcripts
-from holdfast.engine.recording.import_reading import side_by_side
-from holdfast.engine.recording.importing import Choice, survey, take_in
+from holdfast.engine.recording.importing import ImportChoice, side_by_side, survey, take_in
 from holdfast.harnesses.base import Reader
 from holdfast.stores.base import Store
 from holdfast.stores.sqlite import open_store
@@ -168,7 +167,7 @@ def imported(harness: str, folder: Path, path: Path) -> Import:
         clock=lambda: time.time_ns() // 1_000_000,
         new_id=lambda: str(uuid.uuid4()),
     )
-    found = survey(engine, candidates(harnesses.reader(harness), folder), Choice()).found
+    found = survey(engine, candidates(harnesses.reader(harness), folder), ImportChoice()).found
     began, began_processor = time.perf_counter(), processor_seconds()
     with side_by_side(os.cpu_count() or 1) as reading:
         taken = take_in(engine, found, ROOM, lambda _: None, reading)

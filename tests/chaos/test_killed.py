@@ -17,7 +17,7 @@ import pytest
 
 from holdfast.daemon.local import client
 from holdfast.engine.health.doctor import leftovers
-from holdfast.engine.liveness.home import lock_holder
+from holdfast.engine.liveness import lock_holder
 from tests.chaos.conftest import assert_kept, assert_nobody_is_left, settle
 from tests.chaos.crowd import Crowd
 from tests.daemon.conftest import wait_until

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.engine.liveness.home import lock_holder
+from holdfast.engine.liveness import lock_holder
 from tests import fork_server
 
 TIME_LIMIT = 60.0

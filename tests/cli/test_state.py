@@ -16,7 +16,7 @@ import pytest
 from holdfast.core.events.world import Project
 from holdfast.core.session.checkpoint import Checkpoint
 from holdfast.core.session.session import Trigger, begin
-from holdfast.engine.liveness.home import lock_holder
+from holdfast.engine.liveness import lock_holder
 from holdfast.stores.sqlite import open_store
 from tests.cli.conftest import HARNESS, Person
 

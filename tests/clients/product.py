@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from holdfast.engine.liveness.processes import alive
+from holdfast.engine.liveness import is_alive
 from tests.clients import commands
 from tests.clients.person import Person
 
@@ -51,7 +51,7 @@ class Product:
             pid = int((self.home / "run" / "lock").read_text())
         except (OSError, ValueError):
             return 0
-        return pid if alive(pid, 0) else 0
+        return pid if is_alive(pid, 0) else 0
 
     def kill_daemon(self, how: signal.Signals = signal.SIGKILL) -> None:
         pid = self.daemon()

@@ -37,7 +37,7 @@ def pi(pi_node: Path, tmp_path: Path, server: ModelServer) -> Pi:
 
 def agents_session(pi: Pi) -> list[str]:
     """A session of our own agent with a tool, checkpoints and a compaction in it, as it is exported."""
-    from holdfast.engine.agent_log.export import export
+    from holdfast.engine.agent_log.transfer import export
 
     with closing(embed.open_store(pi.home / ".holdfast", project=pi.project)) as store:
         session = store.load("k", window=100_000)

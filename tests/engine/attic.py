@@ -12,8 +12,8 @@ from pathlib import Path
 from holdfast import harnesses
 from holdfast.config import Config
 from holdfast.engine.engine import Engine
-from holdfast.engine.hook_events.receive import receive
-from holdfast.engine.recording.importing import Choice, ImportResult, Survey, survey, take_in
+from holdfast.engine.hook_events import receive_hook_event
+from holdfast.engine.recording.importing import ImportChoice, ImportResult, Survey, survey, take_in
 from holdfast.harnesses.base import Envelope, Reader
 from holdfast.stores.base import EVERYWHERE, Document
 from holdfast.stores.sqlite import SqliteStore, open_in_memory
@@ -73,7 +73,7 @@ class Attic:
         return path
 
     def survey(self, since: int = 0, project_id: str = "") -> Survey:
-        return survey(self.engine(), self.candidates(), Choice(since, project_id))
+        return survey(self.engine(), self.candidates(), ImportChoice(since, project_id))
 
     def candidates(self) -> Iterator[tuple[Reader, Path]]:
         for harness in map(harnesses.reader, harnesses.readable()):
@@ -91,4 +91,4 @@ class Attic:
         body = {"session_id": key, "transcript_path": str(path), "cwd": self.project, **fields}
         payload = json.dumps({**body, "hook_event_name": event}).encode()
         envelope = Envelope(f"e{next(self.numbers)}", "claude-code", NOW)
-        return receive(self.engine(), envelope, payload, lambda: True).decode()
+        return receive_hook_event(self.engine(), envelope, payload, lambda: True).decode()

@@ -11,7 +11,7 @@ import pytest
 from holdfast.core.events.durations import DAY_MS
 from holdfast.core.events.world import Project
 from holdfast.engine.engine import Engine
-from holdfast.engine.memory.recall import Finding, Query, recall
+from holdfast.engine.memory.recall import Query, RecalledText, recall
 from holdfast.engine.memory.remember import MemoryOutcome, MemoryRequest, remember
 from holdfast.models import embedder
 from holdfast.models.base import Embedder
@@ -54,7 +54,7 @@ class Library:
         self.now += 1
         return remember(self.engine(), project, replace(MemoryRequest(text), **wish), source="cli")
 
-    def recall(self, text: str, project: Project = SHOP, **query: Field) -> list[Finding]:
+    def recall(self, text: str, project: Project = SHOP, **query: Field) -> list[RecalledText]:
         return recall(self.engine(), project, replace(Query(text), **query))
 
     def texts(self, text: str, project: Project = SHOP, **query: Field) -> list[str]:

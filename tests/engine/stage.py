@@ -38,7 +38,7 @@ from holdfast.core.session.pressure import AutoCompact
 from holdfast.core.session.session import Process
 from holdfast.core.text.untrusted import TITLE, fence
 from holdfast.engine.engine import Engine
-from holdfast.engine.hook_events.receive import listen, receive
+from holdfast.engine.hook_events import receive_hook_event, record_hook_event
 from holdfast.harnesses.base import (
     Ask,
     Batch,
@@ -312,12 +312,12 @@ class Stage:
     def payload(self, session: str, kind: str, *, process: Process | None = None, **fields: str) -> str:
         """Send a hook event now; returns the answer."""
         envelope, payload = self._sealed(session, kind, process, fields)
-        return receive(self.engine(), envelope, payload, lambda: True).decode()
+        return receive_hook_event(self.engine(), envelope, payload, lambda: True).decode()
 
     def spooled(self, session: str, kind: str, *, process: Process | None = None, **fields: str) -> None:
         """Send a hook event through the spool: it is recorded, and no hook waits for an answer."""
         envelope, payload = self._sealed(session, kind, process, fields)
-        listen(self.engine(), envelope, payload, lambda: True)
+        record_hook_event(self.engine(), envelope, payload, lambda: True)
 
     def write(self, session: str, *lines: tuple[str, str], turn: str = "") -> Path:
         """More lines in a session's transcript, each (kind, text)."""

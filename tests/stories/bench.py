@@ -17,8 +17,8 @@ from holdfast.core.documents.continuity_audit import AuditScope, AuditTrigger
 from holdfast.core.events.world import Project
 from holdfast.core.session.session import Phase, begin
 from holdfast.engine.documents import continuity
-from holdfast.engine.documents.continuity import ContinuityFiles, Outcome, Task
-from holdfast.engine.documents.continuity_source import Choice, Source
+from holdfast.engine.documents.continuity import ContinuityFiles, SaveOutcome, SaveTask
+from holdfast.engine.documents.continuity_source import ContinuitySource, SourceChoice
 from holdfast.engine.engine import Engine
 from holdfast.engine.models.summarize import Means
 from holdfast.engine.repository.git import identity
@@ -64,7 +64,7 @@ class Bench:
 
     @property
     def room(self) -> ContinuityFiles:
-        return continuity.room(self.engine, self.home, self.project)
+        return continuity.continuity_files(self.engine, self.home, self.project)
 
     def transcript(self, harness: str, *steps: Step, name: str = "s1") -> Path:
         """What a session of that harness wrote down of these steps, done in this worktree."""
@@ -79,15 +79,19 @@ class Bench:
 
     def save(
         self, harness: str, *steps: Step, scope: AuditScope = AuditScope.BOTH, name: str = "s1"
-    ) -> Outcome:
+    ) -> SaveOutcome:
         """A session works, and what it did is saved."""
         self.now += 1_000
-        source = Source(Choice.EXPLICIT, harness, self.transcript(harness, *steps, name=name), name)
-        return continuity.save(self.engine, self.room, Task(scope, source, AuditTrigger.SAVE), MEANS)
+        source = ContinuitySource(
+            SourceChoice.EXPLICIT, harness, self.transcript(harness, *steps, name=name), name
+        )
+        return continuity.save(self.engine, self.room, SaveTask(scope, source, AuditTrigger.SAVE), MEANS)
 
-    def refresh(self, source: Source, scope: AuditScope = AuditScope.BOTH) -> Outcome:
+    def refresh(self, source: ContinuitySource, scope: AuditScope = AuditScope.BOTH) -> SaveOutcome:
         self.now += 1_000
-        return continuity.refresh(self.engine, self.room, Task(scope, source, AuditTrigger.REFRESH), MEANS)
+        return continuity.refresh(
+            self.engine, self.room, SaveTask(scope, source, AuditTrigger.REFRESH), MEANS
+        )
 
     def knows(self, harness: str, key: str, transcript: Path, *, fork_of: str = "") -> None:
         """The store knows of an ended session with that transcript."""
@@ -101,7 +105,7 @@ class Bench:
 
     def said(self, layer: LayerName) -> LayerSummary:
         """What a layer says now."""
-        found = continuity.layered(continuity.layers(self.room))
+        found = continuity.layers_with_paths(continuity.layers(self.room))
         return next((one.summary for one in found if one.name is layer), LayerSummary())
 
     def items(self, part: ContinuityPart) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -18,7 +18,7 @@ from holdfast.core.documents.continuity import ContinuityDocument, LayerName, pa
 from holdfast.core.documents.continuity_audit import entry_of
 from holdfast.core.documents.continuity_startup import startup
 from holdfast.core.documents.promotion import Destination, ReviewStep
-from holdfast.engine.briefing.startup import loaded
+from holdfast.engine.briefing.start_context import continuity_at_start
 from holdfast.engine.documents import continuity_source, dream
 from holdfast.settings import Config, Continuity
 from tests.stories.bench import Bench, bench_at
@@ -96,7 +96,7 @@ def test_the_startup_block(bench: Bench, harness: str) -> None:
     (bench.worktree / "TEAM_MEMORY.md").write_text("# Snapshots\nA snapshot a month is kept for a year.\n")
     bench.save(harness, *STORY)
     dream.build(bench.engine, bench.room)
-    found = loaded(bench.engine, bench.room)
+    found = continuity_at_start(bench.engine, bench.room)
     assert found is not None
     same(f"{harness}-startup.md", bench.plain(startup(found).text))
 
@@ -104,7 +104,7 @@ def test_the_startup_block(bench: Bench, harness: str) -> None:
 def test_the_account_of_the_startup_block(bench: Bench) -> None:
     bench.config = Config(continuity=Continuity(startup_lines=12))
     bench.save("codex", *STORY)
-    found = loaded(bench.engine, bench.room)
+    found = continuity_at_start(bench.engine, bench.room)
     assert found is not None
     same("startup.json", bench.plain(pretty(json.dumps(startup(found).as_json()))))
 

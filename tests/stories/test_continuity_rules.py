@@ -12,7 +12,7 @@ import pytest
 from holdfast.core.documents.continuity import ContinuityPart, LayerName
 from holdfast.core.documents.continuity_audit import AuditScope, AuditTrigger, WriteMode, earlier_entries
 from holdfast.engine.documents import continuity, continuity_source
-from holdfast.engine.documents.continuity_source import Choice, Source
+from holdfast.engine.documents.continuity_source import ContinuitySource, SourceChoice
 from holdfast.errors import HoldfastError, TranscriptUnreadable
 from tests.stories.bench import Bench, bench_at
 from tests.stories.test_brief_snapshots import TELLINGS, Asks, Edits, Plans, Runs, Says
@@ -129,22 +129,22 @@ def test_a_refresh_takes_the_noted_source_of_exactly_these_layers(bench: Bench, 
     bench.save(harness, GOAL, FAILED, name="both")
     bench.save(harness, GOAL, FAILED, scope=AuditScope.LOCAL, name="local")
 
-    def chosen(scope: AuditScope) -> tuple[Choice, str]:
+    def chosen(scope: AuditScope) -> tuple[SourceChoice, str]:
         room = bench.room
-        found = continuity_source.trusted(
+        found = continuity_source.trusted_source(
             bench.engine, bench.project, scope, room.markers(), room.entries(), {}
         )
         return found.choice, found.session
 
-    assert chosen(AuditScope.BOTH) == (Choice.AUDIT, "both")
-    assert chosen(AuditScope.LOCAL) == (Choice.AUDIT, "local")
-    assert chosen(AuditScope.SHARED) == (Choice.PRIMARY, "latest"), (
+    assert chosen(AuditScope.BOTH) == (SourceChoice.AUDIT, "both")
+    assert chosen(AuditScope.LOCAL) == (SourceChoice.AUDIT, "local")
+    assert chosen(AuditScope.SHARED) == (SourceChoice.PRIMARY, "latest"), (
         "one of both layers does not stand for one"
     )
     entry = replace(bench.room.entries()[0], session="marked")
     continuity_source.mark(bench.room.recovery, entry, "the disk was full")
-    assert chosen(AuditScope.BOTH) == (Choice.MARKER, "marked")
-    assert chosen(AuditScope.LOCAL) == (Choice.AUDIT, "local")
+    assert chosen(AuditScope.BOTH) == (SourceChoice.MARKER, "marked")
+    assert chosen(AuditScope.LOCAL) == (SourceChoice.AUDIT, "local")
 
 
 def test_a_noted_source_that_is_gone_is_an_error_and_nothing_is_written(bench: Bench, harness: str) -> None:
@@ -153,7 +153,7 @@ def test_a_noted_source_that_is_gone_is_an_error_and_nothing_is_written(bench: B
     outcome.source.transcript.unlink()
     before = bench.file(LayerName.LOCAL).read_bytes()
     room = bench.room
-    source = continuity_source.trusted(
+    source = continuity_source.trusted_source(
         bench.engine, bench.project, AuditScope.BOTH, room.markers(), room.entries(), {}
     )
     with pytest.raises(TranscriptUnreadable, match="the latest-audit-entry names it"):
@@ -166,7 +166,7 @@ def test_forks_are_left_out_unless_they_are_named(bench: Bench, harness: str) ->
     fork = bench.transcript(harness, Asks("Review the parser of dates"), PASSED, name="fork")
     bench.knows(harness, "fork", fork, fork_of="main")
     assert continuity_source.latest_primary(bench.engine, bench.project, {}).session == "main"
-    outcome = bench.refresh(Source(Choice.EXPLICIT, harness, fork, "fork"))
+    outcome = bench.refresh(ContinuitySource(SourceChoice.EXPLICIT, harness, fork, "fork"))
     assert outcome.entry.session == "fork"
     assert bench.said(LayerName.LOCAL).goal.startswith("Review the parser")
 

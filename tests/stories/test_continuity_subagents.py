@@ -12,8 +12,8 @@ from holdfast.core.documents.continuity import ContinuityPart, LayerName
 from holdfast.core.documents.continuity_audit import AuditScope
 from holdfast.core.documents.promotion import ReviewState, ReviewStep
 from holdfast.engine.documents import continuity_source, dream
-from holdfast.engine.documents.continuity_source import Choice
-from holdfast.engine.recording.preview import recounted
+from holdfast.engine.documents.continuity_source import SourceChoice
+from holdfast.engine.recording.preview import session_and_events
 from holdfast.errors import HoldfastError
 from holdfast.harnesses import reader
 from tests.stories.bench import Bench, bench_at
@@ -74,8 +74,8 @@ def _signed(harness: str, row: dict[str, Any]) -> None:
 def test_it_is_saved_and_refreshed_from(bench: Bench, shape: str, harness_option: str) -> None:
     harness = shape.partition(" ")[0]
     transcript = subagent_transcript(bench, shape, *STEPS)
-    source = continuity_source.named(transcript, harness if harness_option else "")
-    assert (source.choice, source.harness) == (Choice.EXPLICIT, harness)
+    source = continuity_source.source_named(transcript, harness if harness_option else "")
+    assert (source.choice, source.harness) == (SourceChoice.EXPLICIT, harness)
     outcome = bench.refresh(source)
     assert outcome.entry.counts.total > 0
     assert bench.said(LayerName.SHARED).goal.startswith("Look into why the parser")
@@ -87,7 +87,7 @@ def test_it_is_saved_and_refreshed_from(bench: Bench, shape: str, harness_option
 @pytest.mark.parametrize("shape", SHAPES)
 def test_its_candidates_are_blocked_until_they_are_adopted(bench: Bench, shape: str) -> None:
     transcript = subagent_transcript(bench, shape, *STEPS)
-    snapshot = dream.build(bench.engine, bench.room, continuity_source.named(transcript, ""))
+    snapshot = dream.build(bench.engine, bench.room, continuity_source.source_named(transcript, ""))
     assert {one.standing for one in snapshot.candidates} == {ReviewState.BLOCKED}
     decision = next(one for one in snapshot.candidates if "ISO weeks" in one.text)
     with pytest.raises(HoldfastError, match="is blocked"):
@@ -97,13 +97,13 @@ def test_its_candidates_are_blocked_until_they_are_adopted(bench: Bench, shape: 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_its_events_are_those_of_a_main_agent(bench: Bench, shape: str) -> None:
-    _, events = recounted(reader(shape.partition(" ")[0]), subagent_transcript(bench, shape, *STEPS))
+    _, events = session_and_events(reader(shape.partition(" ")[0]), subagent_transcript(bench, shape, *STEPS))
     assert {event.agent for event in events} == {"main"}
 
 
 def test_one_that_was_only_given_its_task_says_that(bench: Bench) -> None:
     transcript = subagent_transcript(bench, "claude-code", STEPS[0])
-    bench.refresh(continuity_source.named(transcript, "claude-code"))
+    bench.refresh(continuity_source.source_named(transcript, "claude-code"))
     assert bench.said(LayerName.LOCAL).goal.startswith("Look into why the parser")
 
 
@@ -111,7 +111,7 @@ def test_sidechains_within_a_sessions_own_transcript_stay_the_subagents(bench: B
     side = subagent_transcript(bench, "claude-code", Asks("Count the tests"), STEPS[2])
     main = bench.transcript("claude-code", STEPS[0])
     main.write_bytes(main.read_bytes() + side.read_bytes())
-    bench.refresh(continuity_source.named(main, "claude-code"))
+    bench.refresh(continuity_source.source_named(main, "claude-code"))
     assert bench.items(ContinuityPart.FAILED) == ((), ())
     assert bench.said(LayerName.LOCAL).goal.startswith("Look into why the parser")
 
@@ -126,7 +126,7 @@ def test_a_refresh_does_not_replace_something_by_nothing(bench: Bench, scope: Au
     before = {layer: bench.file(layer).read_bytes() for layer in LayerName}
     empty = bench.transcript("claude-code", *EMPTY, name="empty")
     with pytest.raises(HoldfastError, match="has nothing to say to the layer"):
-        bench.refresh(continuity_source.named(empty, "claude-code"), scope)
+        bench.refresh(continuity_source.source_named(empty, "claude-code"), scope)
     assert {layer: bench.file(layer).read_bytes() for layer in LayerName} == before
     assert (len(bench.room.entries()), bench.room.markers()) == (1, [])
 
@@ -138,12 +138,12 @@ def test_what_a_person_wrote_alone_is_something(bench: Bench, text: str) -> None
     file.write_text(text, encoding="utf-8")
     empty = bench.transcript("claude-code", *EMPTY)
     with pytest.raises(HoldfastError, match="nothing to say to the layer `project-local`"):
-        bench.refresh(continuity_source.named(empty, "claude-code"))
+        bench.refresh(continuity_source.source_named(empty, "claude-code"))
     assert file.read_text(encoding="utf-8") == text
 
 
 def test_where_there_is_nothing_yet_an_empty_refresh_is_none_of_that(bench: Bench) -> None:
-    source = continuity_source.named(bench.transcript("claude-code", *EMPTY), "claude-code")
+    source = continuity_source.source_named(bench.transcript("claude-code", *EMPTY), "claude-code")
     bench.refresh(source)
     bench.refresh(source)
     assert bench.said(LayerName.LOCAL).is_empty()

@@ -35,7 +35,7 @@ from holdfast.core.documents.promotion import ReviewStep
 from holdfast.core.text.strings import one_line
 from holdfast.engine.documents import continuity, dream, ledger
 from holdfast.engine.engine import Engine
-from holdfast.engine.index.index import index
+from holdfast.engine.index import index_next
 from holdfast.engine.memory.recall import Query, expand, recall
 from holdfast.engine.memory.remember import MemoryRequest, edit, memories, remember, remember_all
 from holdfast.engine.privacy import forget
@@ -44,7 +44,7 @@ from holdfast.engine.redaction.forgotten import BEGUN
 from holdfast.engine.repository.git import identity
 from holdfast.engine.tools import table
 from holdfast.engine.tools.caller import Caller
-from holdfast.engine.tools.digest import Digest, give_digest
+from holdfast.engine.tools.session_tools import Digest, give_digest
 from holdfast.files import continuity as layers
 from holdfast.stores.base import EVERYWHERE
 from holdfast.stores.sqlite import open_store
@@ -77,7 +77,7 @@ class Story:
     def tool(self, name: str, **asked: object) -> object:
         """What a tool answers the session's agent."""
         caller = Caller(self.project, self.stage.store.session(SESSION), "told")
-        answer = table.call(self.engine, caller, name, asked)
+        answer = table.call_tool(self.engine, caller, name, asked)
         assert not answer.problem, answer.problem
         return answer.value
 
@@ -150,7 +150,7 @@ def by_prompt(told: Story, text: str) -> None:
 
 def by_promotion(told: Story, text: str) -> None:
     """As something that the continuity holds, which a person lets become a memory."""
-    room = continuity.room(told.engine, told.home, told.project)
+    room = continuity.continuity_files(told.engine, told.home, told.project)
     said = LayerSummary("Harbour", {ContinuityPart.CONFIRMED: (one_line(text),)})
     made = merge_summary(blank(LayerName.SHARED), said, WrittenItems())
     layers.write(
@@ -205,7 +205,7 @@ def in_a_brief(told: Story, text: str) -> None:
 
 def in_the_index(told: Story, text: str) -> None:
     told.stage.now += HOUR
-    while index(told.engine):
+    while index_next(told.engine):
         pass
     recall(told.engine, told.project, Query(text))
 

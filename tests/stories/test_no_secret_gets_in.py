@@ -17,7 +17,7 @@ import apsw
 import pytest
 
 from holdfast.core.redaction.redact import NO_LISTS, Lists
-from holdfast.engine.liveness.home import lock_holder
+from holdfast.engine.liveness import lock_holder
 from holdfast.engine.privacy.forget import OWED
 from holdfast.engine.privacy.rewrite import FILES
 from holdfast.engine.redaction.redactor import mark_of

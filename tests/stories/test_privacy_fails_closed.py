@@ -23,14 +23,14 @@ from holdfast.daemon.mcp.calls import Mcp
 from holdfast.daemon.work.dispatcher import Dispatcher
 from holdfast.daemon.work.worker import Urgency, Worker
 from holdfast.engine.documents import continuity, handoff, ledger
-from holdfast.engine.documents.continuity_source import Choice, Source
+from holdfast.engine.documents.continuity_source import ContinuitySource, SourceChoice
 from holdfast.engine.engine import Engine
 from holdfast.engine.memory import remember
 from holdfast.engine.models.summarize import Means
 from holdfast.engine.recording import importing
 from holdfast.engine.recording.memorize import MemoryRequest
 from holdfast.engine.repository.git import identity
-from holdfast.engine.tools import digest
+from holdfast.engine.tools import session_tools
 from holdfast.engine.tools.caller import Call
 from holdfast.engine.upkeep import maintain
 from holdfast.errors import ProtectionUnreadable
@@ -197,18 +197,18 @@ def try_every_engine_verb(engine: Engine, place: Place, transcript: Path) -> Non
     session = engine.store.session("before")
     assert session is not None
     refused(lambda: remember.remember(engine, project, MemoryRequest(words), source="cli"))
-    refused(lambda: digest.give_digest(engine, session.key, digest.Digest(words)))
+    refused(lambda: session_tools.give_digest(engine, session.key, session_tools.Digest(words)))
     spot = ledger.place_of(place.home, project, "LEDGER.md")
     refused(lambda: ledger.save(engine, spot, project, session, Ledger(goal=(LedgerEntry(words),))))
     refused(lambda: handoff.create(engine, project, session, (), words, HandoffWords()))
-    room = continuity.room(engine, place.home, project)
-    source = Source(Choice.EXPLICIT, "claude-code", transcript, "s1")
-    task = continuity.Task(AuditScope.BOTH, source, AuditTrigger.SAVE)
+    room = continuity.continuity_files(engine, place.home, project)
+    source = ContinuitySource(SourceChoice.EXPLICIT, "claude-code", transcript, "s1")
+    task = continuity.SaveTask(AuditScope.BOTH, source, AuditTrigger.SAVE)
     means = Means({}, lambda seconds: None)
     refused(lambda: continuity.save(engine, room, task, means))
     refused(lambda: continuity.refresh(engine, room, task, means))
     candidates = [(harnesses.reader("claude-code"), transcript)]
-    refused(lambda: importing.survey(engine, candidates, importing.Choice()))
+    refused(lambda: importing.survey(engine, candidates, importing.ImportChoice()))
 
 
 async def tells_a_good_session(executor: Office) -> None:
@@ -356,7 +356,7 @@ def test_a_repositorys_broken_file_stops_its_own_project_only(place: Place) -> N
             assert b"in the broken one" not in place.everything()
             candidates = [(harnesses.reader("claude-code"), one)]
             survey = await executor.works(
-                lambda engine: importing.survey(engine, candidates, importing.Choice())
+                lambda engine: importing.survey(engine, candidates, importing.ImportChoice())
             )
             assert survey.left_out == {importing.LeftOut.STOPPED: 1}
             (broken / "holdfast.toml").unlink()

@@ -23,7 +23,7 @@ from holdfast.core.events.world import Project
 from holdfast.core.session.session import Phase, Session
 from holdfast.daemon.local import client
 from holdfast.engine.engine import Engine
-from holdfast.engine.liveness.home import lock_holder, spooled
+from holdfast.engine.liveness import lock_holder, spooled_hook_events
 from holdfast.engine.redaction.forgotten import is_settled
 from holdfast.engine.repository import projects
 from holdfast.engine.tools.caller import session_around
@@ -91,7 +91,7 @@ def current_engine() -> Generator[Engine]:
     where = home()
     # First the store: a damaged one is an error here, and no daemon must be started on it.
     with opened_store(where) as store:
-        may_be_behind = bool(spooled(where) or store.live_sessions())
+        may_be_behind = bool(spooled_hook_events(where) or store.live_sessions())
     try:
         with working("catching up"):
             catch_up(where, start=may_be_behind)

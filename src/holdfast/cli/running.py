@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.daemon.local import client
-from holdfast.engine.liveness.home import lock_holder
+from holdfast.engine.liveness import lock_holder
 from holdfast.errors import DaemonAway
 from holdfast.home import home as home_of
 

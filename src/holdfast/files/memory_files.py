@@ -1,7 +1,7 @@
 """Memory files: `MEMORY.md` and `memory/*.md` of a worktree, as a person or an agent keeps them.
 
 They are read where they are, and only ever added to at the end, when somebody asks for that. No link is
-followed; what is too large or no text is passed over. Making them findable is `engine.index.memory_files`'s
+followed; what is too large or no text is passed over. Making them findable is `engine.index`'s
 work.
 """
 

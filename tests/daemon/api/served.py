@@ -27,10 +27,10 @@ from holdfast.core.events.world import Project
 from holdfast.core.redaction.redact import NO_LISTS
 from holdfast.core.session.score import SessionScore, Start
 from holdfast.core.session.session import Process
-from holdfast.engine.evaluation.results import Evaluation, keep
-from holdfast.engine.liveness.processes import start_of
+from holdfast.engine.liveness import start_of
 from holdfast.engine.redaction.redactor import mark_of
 from holdfast.engine.repository.git import identity
+from holdfast.engine.views.measurements import Evaluation, store_evaluation
 from holdfast.stores.base import Store
 from holdfast.stores.sqlite import open_store
 from tests.daemon.conftest import LIMIT_S, Lodging
@@ -124,7 +124,7 @@ def furnish(lodging: Lodging) -> Furnished:
             SessionScore("s1", "claude-code", found.project.project_id, found.at, Start.RECOVERED, 9, 8, 6)
         )
     with found.store() as store:
-        keep(store, Evaluation("survival", found.at, {"budget": 2_000, "survival": 0.5}))
+        store_evaluation(store, Evaluation("survival", found.at, {"budget": 2_000, "survival": 0.5}))
     return found
 
 

@@ -14,7 +14,7 @@ from holdfast.daemon.dashboard.frame import View, diff, gauge, many, page, sessi
 from holdfast.daemon.dashboard.html import Child, Html, el, joined, verbatim
 from holdfast.daemon.dashboard.plots import Bar, days, rows
 from holdfast.daemon.dashboard.timeline_plot import LEFT, RIGHT, drawn, scale
-from holdfast.engine.views.timeline_view import Counted, Done, Moment, TimelineView
+from holdfast.engine.views.timeline import Moment, TimelineView, TokenCount, WorkDone
 
 ANY = st.text(st.characters(exclude_categories=["Cs"]))
 
@@ -141,8 +141,8 @@ STORY = TimelineView(
         Moment(6, "x1", "compaction", "the context was compacted"),
         Moment(7, "b1", "brief", "brief (compact)"),
     ),
-    (Done(1, ok=True), Done(2, ok=False), Done(3, ok=None)),
-    (Counted(1, 50), Counted(4, 300)),
+    (WorkDone(1, ok=True), WorkDone(2, ok=False), WorkDone(3, ok=None)),
+    (TokenCount(1, 50), TokenCount(4, 300)),
     0,
 )
 
@@ -161,7 +161,7 @@ def test_what_was_done_is_a_bar_for_each_stretch_and_what_failed_another() -> No
 
 
 @pytest.mark.parametrize(
-    "story", [STORY, TimelineView((), (), (), 0), TimelineView((), (Done(1, ok=True),), (), 0)]
+    "story", [STORY, TimelineView((), (), (), 0), TimelineView((), (WorkDone(1, ok=True),), (), 0)]
 )
 def test_any_story_can_be_drawn(story: TimelineView) -> None:
     assert Read(drawn(story, 100, "", str)).tags[0] == "svg"

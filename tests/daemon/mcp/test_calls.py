@@ -149,7 +149,7 @@ def test_what_is_listed_is_what_was_counted(standing: Lodging, way: Way) -> None
         listed = await client.list_tools()
         return [tool.model_dump(by_alias=True, exclude_none=True) for tool in listed.tools]
 
-    assert talk(standing, way, story) == table.listed()
+    assert talk(standing, way, story) == table.tools_for_mcp()
 
 
 @EVERY_WAY

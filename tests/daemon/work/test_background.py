@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from holdfast.engine.index.index import BACKLOG, SETTLED_MS
+from holdfast.engine.index import BACKLOG, SETTLED_MS
 from holdfast.stores.base import EVERYWHERE, Document, Store
 from holdfast.stores.sqlite import open_store
 from tests.daemon.conftest import Lodging, wait_until

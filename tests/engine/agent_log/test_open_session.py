@@ -16,8 +16,7 @@ from holdfast.core.agent_log.records import Record
 from holdfast.core.agent_log.summary import Failed, Written
 from holdfast.core.session.session import Process
 from holdfast.engine.agent_log.append import Owner
-from holdfast.engine.agent_log.compact import Summarize
-from holdfast.engine.agent_log.open_session import RETRY_MS, OpenSession
+from holdfast.engine.agent_log.open_session import RETRY_MS, OpenSession, Summarize
 from holdfast.engine.repository.git import identity
 from holdfast.settings import Checkpoint, Config, MemoryFlush, Pressure
 from holdfast.settings import Compaction as CompactionSettings

@@ -11,13 +11,13 @@ from holdfast.config import Config
 from holdfast.core.session.agent_prompts import ADVICE, Flush
 from holdfast.core.session.pressure import THRESHOLDS, Delivery, KnownModel, Threshold
 from holdfast.core.session.session import Session
-from holdfast.engine.hook_events.receive import receive, receive_if_settled
+from holdfast.engine.hook_events import receive_hook_event, receive_if_settled
 from holdfast.harnesses.base import Envelope
 from holdfast.settings import Pressure
 from tests.engine.stage import MINUTE, Stage
 
 FIFTY, SEVENTY_FIVE, NINETY = (threshold.text for threshold in THRESHOLDS)
-FRESH_SESSION_ADVICE = ADVICE[0].text
+ADVICE = ADVICE[0].text
 
 
 def answered(stage: Stage, used: int, text: str = "go on") -> str:
@@ -121,7 +121,7 @@ class TestThePrompt:
         quiet.write("a", ("usage", "110000"))
         envelope, payload = quiet._sealed("a", "prompt", None, {"text": "slow"})
         quiet.now += 2_000
-        assert receive(quiet.engine(), envelope, payload, lambda: True) == b""
+        assert receive_hook_event(quiet.engine(), envelope, payload, lambda: True) == b""
         assert kept_flush(quiet) == Flush()
         assert quiet.payload("a", "prompt", text="quick") == FIFTY
 
@@ -214,7 +214,7 @@ class TestAdvice:
         self.compact(quiet)
         assert answered(quiet, 20_000) == ""
         self.compact(quiet)
-        assert answered(quiet, 20_000) == FRESH_SESSION_ADVICE
+        assert answered(quiet, 20_000) == ADVICE
         assert answered(quiet, 21_000) == ""
         self.compact(quiet)
         assert answered(quiet, 20_000) == ""

@@ -85,7 +85,7 @@ class TestWhereItIsWritten:
         self.check(stage, side, side, "side")
         run_git(bare, "worktree", "add", "-q", str(main), "main")
         assert create(stage, side, "again").root == main
-        assert len(handoff.every(identity(str(main)))) == 2
+        assert len(handoff.all_handoffs(identity(str(main)))) == 2
 
     def test_in_a_submodule_in_the_submodule(self, stage: Stage, repo: Path) -> None:
         whole = repository_in(stage.home / "whole")
@@ -126,7 +126,7 @@ def test_two_on_one_day_do_not_meet(stage: Stage, repo: Path) -> None:
     work(stage)
     assert create(stage, repo).name != create(stage, repo).name
     project = identity(str(repo))
-    assert len(handoff.every(project)) == 2
+    assert len(handoff.all_handoffs(project)) == 2
     with pytest.raises(HoldfastError, match="several handoffs are named like"):
         handoff.find(project, "finish")
 
@@ -149,7 +149,7 @@ def test_what_is_not_there_is_an_error_that_says_where_to_look(stage: Stage, rep
     (repo / FOLDER).mkdir(parents=True)
     (repo / FOLDER / "notes.md").write_text("# Notes\n")
     (repo / FOLDER / "link.md").symlink_to("/etc/passwd")
-    assert handoff.every(project) == []
+    assert handoff.all_handoffs(project) == []
 
 
 def test_a_bare_repository_has_no_place_for_one(stage: Stage, repo: Path) -> None:
@@ -168,7 +168,7 @@ class TestPickingUp:
     def test_what_is_as_it_was_is_verified(self, stage: Stage, repo: Path) -> None:
         work(stage)
         made = create(stage, repo)
-        findings = handoff.verified(identity(str(repo)), made)
+        findings = handoff.verify_handoff(identity(str(repo)), made)
         assert {finding.verdict for finding in findings} == {Verdict.VERIFIED}
         assert [finding.what for finding in findings][:2] == [
             "branch `main`",
@@ -191,7 +191,7 @@ class TestPickingUp:
         work(stage)
         made = create(stage, repo)
         change(repo)
-        findings = handoff.verified(identity(str(repo)), made)
+        findings = handoff.verify_handoff(identity(str(repo)), made)
         drifted = [finding for finding in findings if finding.verdict is Verdict.DRIFT]
         assert [(finding.what.startswith(what), finding.detail) for finding in drifted] == [(True, detail)]
         assert handoff.verdict(findings) is Verdict.DRIFT
@@ -202,19 +202,19 @@ class TestPickingUp:
         text = made.text.replace("- `a.c` exists", "- `a.c` holds `int main(void)`")
         (made.path).write_text(text)
         found = handoff.find(identity(str(repo)), "report")
-        findings = handoff.verified(identity(str(repo)), found)
+        findings = handoff.verify_handoff(identity(str(repo)), found)
         assert [finding.detail for finding in findings if finding.verdict is Verdict.DRIFT] == [
             "the line is not there any more"
         ]
         (repo / "a.c").write_text("int main(void) {}")
-        assert handoff.verdict(handoff.verified(identity(str(repo)), found)) is Verdict.VERIFIED
+        assert handoff.verdict(handoff.verify_handoff(identity(str(repo)), found)) is Verdict.VERIFIED
 
     def test_what_nobody_can_tell_is_said_so(self, stage: Stage, repo: Path) -> None:
         work(stage)
         made = create(stage, repo)
         text = made.text.replace("- `a.c` exists", "- `../outside.c` exists")
         made.path.write_text(text.replace(made.head.commit, "0" * 40))
-        findings = handoff.verified(identity(str(repo)), handoff.find(identity(str(repo)), "report"))
+        findings = handoff.verify_handoff(identity(str(repo)), handoff.find(identity(str(repo)), "report"))
         unknown = [finding.what for finding in findings if finding.verdict is Verdict.UNKNOWN]
         assert unknown == ["commit 0000000000", "`../outside.c` exists"]
         assert handoff.verdict(findings) is Verdict.UNKNOWN
@@ -227,7 +227,7 @@ class TestPickingUp:
         os.utime(repo / "a.c", (later, later))
         made = create(stage, repo)
         assert "Edited `a.c` — UNCONFIRMED: changed since" in made.text
-        findings = handoff.verified(identity(str(repo)), made)
+        findings = handoff.verify_handoff(identity(str(repo)), made)
         assert [finding.line for finding in findings if finding.verdict is not Verdict.VERIFIED] == [
             "Unable to verify: Edited `a.c` (UNCONFIRMED in the document: changed since)"
         ]
@@ -242,7 +242,7 @@ class TestPickingUp:
         conflict = "<<<<<<< HEAD\n- ours\n=======\n- theirs\n>>>>>>> side\n"
         made.path.write_text(made.text.replace("## Pending\n", f"## Pending\n{conflict}"))
         found = handoff.find(identity(str(repo)), "report")
-        findings = handoff.verified(identity(str(repo)), found)
+        findings = handoff.verify_handoff(identity(str(repo)), found)
         line = found.text.splitlines().index("<<<<<<< HEAD") + 1
         assert findings[0].line == f"Drift: the document (a merge conflict begins in its line {line})"
         assert handoff.verdict(findings) is Verdict.DRIFT
@@ -255,7 +255,9 @@ class TestPickingUp:
         made.path.write_bytes(made.text.replace("\n", "\r\n").encode())
         found = handoff.find(identity(str(repo)), "report")
         assert found.head == made.head
-        assert handoff.verified(identity(str(repo)), found) == handoff.verified(identity(str(repo)), made)
+        assert handoff.verify_handoff(identity(str(repo)), found) == handoff.verify_handoff(
+            identity(str(repo)), made
+        )
         handoff.pick_up(stage.engine(), found, None)
         written = made.path.read_bytes()
         assert written.count(b"\n") == written.count(b"\r\n") == made.text.count("\n")

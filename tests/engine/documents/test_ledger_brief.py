@@ -16,7 +16,7 @@ from holdfast.core.session.session import Process
 from holdfast.engine.briefing.resume import next_brief
 from holdfast.engine.documents import ledger
 from holdfast.engine.documents.ledger import DEFAULT_PATH
-from holdfast.engine.liveness.processes import start_of
+from holdfast.engine.liveness import start_of
 from holdfast.engine.repository.git import identity
 from holdfast.files.ledger import Place
 from tests.core.made_up import PROVIDER_KEYS

@@ -12,25 +12,23 @@ from holdfast.core.redaction.redact import redact
 from holdfast.engine.evaluation.redaction import (
     ALL,
     Changed,
+    Family,
+    LabelledSecret,
     Share,
+    clean_texts,
     false_redactions,
+    family_of,
     halves,
     in_json,
-    measured,
+    labelled_secrets,
+    made_clean,
+    measure_redaction,
     megabytes_per_second,
-    missed,
+    missed_secrets,
     of_unknown_services,
     recall,
-    without,
-)
-from holdfast.engine.evaluation.redaction_corpora import (
-    Family,
-    Labelled,
-    clean_texts,
-    family_of,
-    labelled,
-    made_clean,
     rules_in,
+    text_without_secrets,
 )
 from tests.core.made_up import HUNTER, PLAIN, made_up
 from tests.engine.evaluation.test_survival import HARNESS, kept
@@ -115,7 +113,7 @@ def data(tmp_path: Path) -> Path:
 
 
 def test_labels_of_both_formats_are_read_below_a_folder_named_secrets(data: Path) -> None:
-    found = {(label.family.value, label.value) for label in labelled(data)}
+    found = {(label.family.value, label.value) for label in labelled_secrets(data)}
     assert found == {
         ("key_values", HUNTER),
         ("key_values", OPEN),
@@ -124,8 +122,8 @@ def test_labels_of_both_formats_are_read_below_a_folder_named_secrets(data: Path
         ("provider_keys", GITHUB[:-1] + "y"),
         ("urls", "swordfish9@two"),
     }
-    assert labelled(data / "secrets") == labelled(data)
-    assert labelled(data / HARNESS) == []
+    assert labelled_secrets(data / "secrets") == labelled_secrets(data)
+    assert labelled_secrets(data / HARNESS) == []
 
 
 def test_rules_are_read_as_they_are_written() -> None:
@@ -160,33 +158,33 @@ def test_a_rules_name_tells_the_family(rule: str, family: Family) -> None:
 
 
 def test_a_secret_is_gone_if_its_value_stands_nowhere_in_what_is_left(data: Path) -> None:
-    shares = recall(labelled(data))
+    shares = recall(labelled_secrets(data))
     assert shares[Family.PROVIDER_KEYS] == Share(3, 3)
     assert shares[Family.URLS] == Share(1, 1)
     assert shares[Family.KEY_VALUES] == Share(1, 2)
     assert shares[ALL] == Share(5, 6)
     assert shares[Family.PRIVATE_KEYS].value is None
-    assert [label.value for label in missed(labelled(data))] == [OPEN]
+    assert [label.value for label in missed_secrets(labelled_secrets(data))] == [OPEN]
 
 
 def test_who_finds_nothing_recalls_nothing_and_who_finds_all_recalls_all(data: Path) -> None:
-    labels = labelled(data)
+    labels = labelled_secrets(data)
     assert recall(labels, lambda _: ())[ALL].value == 0
     assert recall(labels, lambda text: [(0, len(text))])[ALL].value == 1
 
 
 def test_what_was_found_is_taken_out_once_however_it_overlaps() -> None:
-    assert without("abcdef", lambda _: [(2, 4), (1, 3), (3, 5)]) == "a\0\0\0f"
+    assert text_without_secrets("abcdef", lambda _: [(2, 4), (1, 3), (3, 5)]) == "a\0\0\0f"
 
 
 def test_labels_in_json_are_spelt_as_json_spells_them() -> None:
-    (label,) = in_json([Labelled(Family.KEY_VALUES, "Password", 'a"b', 'x = "a\\"b"')])
+    (label,) = in_json([LabelledSecret(Family.KEY_VALUES, "Password", 'a"b', 'x = "a\\"b"')])
     assert label.value == 'a\\"b'
     assert json.loads(label.text) == {"text": 'x = "a\\"b"'}
 
 
 def test_halves_are_apart_and_together_all() -> None:
-    labels = [Labelled(Family.URLS, "r", made_up(20, seed=str(number)), "") for number in range(40)]
+    labels = [LabelledSecret(Family.URLS, "r", made_up(20, seed=str(number)), "") for number in range(40)]
     first, second = halves(labels)
     assert 5 < len(first) < 35
     assert sorted(first + second, key=labels.index) == labels
@@ -194,7 +192,7 @@ def test_halves_are_apart_and_together_all() -> None:
 
 
 def test_a_secret_of_an_unknown_service_has_another_prefix_and_stands_beside_other_names() -> None:
-    label = Labelled(Family.PROVIDER_KEYS, "r", GITHUB, f"GITHUB_TOKEN={GITHUB} # {GITHUB}")
+    label = LabelledSecret(Family.PROVIDER_KEYS, "r", GITHUB, f"GITHUB_TOKEN={GITHUB} # {GITHUB}")
     (other,) = of_unknown_services([label])
     assert other.value[4:] == GITHUB[4:]
     assert other.value[:3] not in GITHUB
@@ -210,7 +208,7 @@ def test_a_secret_of_an_unknown_service_has_another_prefix_and_stands_beside_oth
     ],
 )
 def test_what_belongs_to_no_service_stays_as_it_is(family: Family, value: str) -> None:
-    label = Labelled(family, "r", value, f"x={value}")
+    label = LabelledSecret(family, "r", value, f"x={value}")
     assert list(of_unknown_services([label])) == [label]
 
 
@@ -241,7 +239,9 @@ def test_text_that_is_made_to_be_clean_is_left_alone_and_the_same_every_time(nam
 
 def test_a_run_measures_everything(data: Path) -> None:
     clock: Iterator[float] = iter([0.0, 1.0, 1.0, 2.0])
-    report = measured(labelled(data), list(clean_texts(data)), {"made": PLAIN}, lambda: next(clock))
+    report = measure_redaction(
+        labelled_secrets(data), list(clean_texts(data)), {"made": PLAIN}, lambda: next(clock)
+    )
     assert report.recall[ALL] == Share(5, 6)
     assert report.recall_in_json[ALL] == Share(5, 6)
     assert sum(half[ALL].n for half in report.halves) == 6

@@ -8,18 +8,20 @@ from pathlib import Path
 import pytest
 
 from holdfast.engine.evaluation.retrieval import (
+    DEVMEMBENCH,
     FINDERS,
+    LOCOMO,
     OURS,
     Collection,
     Question,
     QuestionResult,
     Turn,
-    answered,
+    collections_in,
+    library_of,
     means,
+    results_for,
     scores,
-    shelved,
 )
-from holdfast.engine.evaluation.retrieval_sets import DEVMEMBENCH, LOCOMO, sets
 from holdfast.errors import TranscriptUnreadable
 from holdfast.models import embedder
 
@@ -48,7 +50,7 @@ def asked(text: str, *evidence: str, answer: str = "") -> Question:
 
 
 def found_by(finder: str, question: str) -> list[str]:
-    with shelved(Collection("c", turns(*SAID), ()), EMBEDDER) as library:
+    with library_of(Collection("c", turns(*SAID), ()), EMBEDDER) as library:
         return FINDERS[finder](library, question)
 
 
@@ -86,8 +88,8 @@ def test_means_leave_out_what_could_not_be_measured() -> None:
 
 
 def test_every_finder_is_asked_every_question_and_an_empty_store_finds_nothing() -> None:
-    with shelved(Collection("c", turns(*SAID), ()), EMBEDDER) as library:
-        rows = answered("c", asked("What broke the invoice parser?", "t3"), library)
+    with library_of(Collection("c", turns(*SAID), ()), EMBEDDER) as library:
+        rows = results_for("c", asked("What broke the invoice parser?", "t3"), library)
     assert [row.finder for row in rows] == list(FINDERS)
     by_finder = {row.finder: row.measures for row in rows}
     assert {name: measures["hit1"] for name, measures in by_finder.items()} == {
@@ -144,7 +146,7 @@ def locomo(tmp_path: Path, **changes: object) -> Path:
 
 def test_locomo_is_one_memory_for_each_turn_and_a_collection_for_each_conversation(tmp_path: Path) -> None:
     locomo(tmp_path)
-    (collection,) = sets(tmp_path)[LOCOMO]
+    (collection,) = collections_in(tmp_path)[LOCOMO]
     assert collection == Collection(
         "conv-1",
         (
@@ -188,12 +190,12 @@ def test_devmembench_is_one_memory_for_each_message_and_counts_sessions(tmp_path
         (Turn("S1:0", "Use FastAPI", "S1", 0, "S1"), Turn("S1:1", "Use FastAPI", "S1", 1, "S1")),
         (Question("Which framework?", "tech-stack", frozenset({"S1"}), "FastAPI"),),
     )
-    assert sets(tmp_path) == {DEVMEMBENCH: [expected]}
-    assert sets(folder) == {DEVMEMBENCH: [expected]}
+    assert collections_in(tmp_path) == {DEVMEMBENCH: [expected]}
+    assert collections_in(folder) == {DEVMEMBENCH: [expected]}
 
 
 def test_a_folder_without_a_set_has_none(tmp_path: Path) -> None:
-    assert sets(tmp_path) == {}
+    assert collections_in(tmp_path) == {}
 
 
 @pytest.mark.parametrize(
@@ -203,4 +205,4 @@ def test_a_folder_without_a_set_has_none(tmp_path: Path) -> None:
 def test_a_file_that_is_laid_out_otherwise_is_named(tmp_path: Path, changes: dict[str, object]) -> None:
     path = locomo(tmp_path, **changes)
     with pytest.raises(TranscriptUnreadable, match=path.name):
-        sets(tmp_path)
+        collections_in(tmp_path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.core.session.score import SessionScore, Start
-from holdfast.engine.evaluation.scoring import AGENT_EVENTS_LEAST, scored
+from holdfast.engine.evaluation.scoring import AGENT_EVENTS_LEAST, scores_of
 from holdfast.engine.memory.recall import note_recalled
 from holdfast.stores.base import Document
 from tests.engine.stage import HOUR, MINUTE, Stage
@@ -20,7 +20,7 @@ def worked(stage: Stage, session: str, *lines: tuple[str, str]) -> None:
 
 
 def scores(stage: Stage) -> dict[str, SessionScore]:
-    return {score.session: score for score in scored(stage.engine(), stage.store.sessions(99))}
+    return {score.session: score for score in scores_of(stage.engine(), stage.store.sessions(99))}
 
 
 def test_a_session_that_was_given_a_brief_is_scored_by_it(stage: Stage) -> None:

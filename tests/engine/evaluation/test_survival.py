@@ -18,11 +18,11 @@ from holdfast.engine.evaluation.survival import (
     OURS,
     Recording,
     Transcript,
-    examined,
     folded,
     history,
     our_brief,
-    recorded,
+    scores_of,
+    session_in,
     situations,
     transcripts,
 )
@@ -88,7 +88,7 @@ def kept(path: Path, records: list[Json]) -> Path:
 @pytest.fixture
 def recording(tmp_path: Path) -> Recording:
     path = kept(tmp_path / HARNESS / "s1.jsonl", long_session())
-    found = recorded(Transcript(harnesses.reader(HARNESS), path))
+    found = session_in(Transcript(harnesses.reader(HARNESS), path))
     assert found is not None
     return found
 
@@ -119,7 +119,7 @@ def test_history_is_what_the_harness_wrote_in_the_home(tmp_path: Path) -> None:
 
 def test_a_transcript_that_tells_nothing_is_no_recording(tmp_path: Path) -> None:
     path = kept(tmp_path / "s1.jsonl", [])
-    assert recorded(Transcript(harnesses.reader(HARNESS), path)) is None
+    assert session_in(Transcript(harnesses.reader(HARNESS), path)) is None
 
 
 def test_the_session_is_cut_where_it_was_compacted_and_twice_before(recording: Recording) -> None:
@@ -142,7 +142,7 @@ def test_what_a_subagent_did_later_is_not_known_at_the_cut(tmp_path: Path) -> No
         assistant(text("late"), uuid="x2", isSidechain=True, timestamp="2026-03-02T10:00:00.000Z"),
     ]
     kept(path.parent / "s1" / "subagents" / "agent-a1.jsonl", told)
-    found = recorded(Transcript(harnesses.reader(HARNESS), path))
+    found = session_in(Transcript(harnesses.reader(HARNESS), path))
     assert found is not None
     situation = next(situations(found, rare(found)))
     assert [event.record for event in situation.before if event.agent != "main"] == ["x1"]
@@ -157,7 +157,7 @@ def test_our_brief_is_the_products_own(recording: Recording) -> None:
 def test_our_brief_holds_no_secret(tmp_path: Path) -> None:
     secret = "ghp_" + "a1B2" * 9
     path = kept(tmp_path / "s1.jsonl", [user(f"use the token {secret} for it", uuid="p1")])
-    found = recorded(Transcript(harnesses.reader(HARNESS), path))
+    found = session_in(Transcript(harnesses.reader(HARNESS), path))
     assert found is not None
     brief = our_brief(found.events, BUDGET)
     assert "for it" in brief
@@ -169,7 +169,7 @@ def test_nothing_happened_gives_no_brief() -> None:
 
 
 def test_the_controls_are_as_they_must_be(recording: Recording) -> None:
-    rows, _ = examined(recording, rare(recording))
+    rows, _ = scores_of(recording, rare(recording))
     by_builder = {name: [row for row in rows if row.builder == name] for name in BUILDERS}
     assert {row.score.survival for row in by_builder["empty"]} == {0.0}
     assert min(row.score.survival for row in by_builder["bare_list"]) > 0.5
@@ -179,13 +179,13 @@ def test_the_controls_are_as_they_must_be(recording: Recording) -> None:
 
 
 def test_the_same_session_measures_the_same(recording: Recording) -> None:
-    again = recorded(recording.transcript)
+    again = session_in(recording.transcript)
     assert again is not None
-    assert examined(again, rare(again)) == examined(recording, rare(recording))
+    assert scores_of(again, rare(again)) == scores_of(recording, rare(recording))
 
 
 def test_broken_files_and_repetitions_are_checked_and_harmless(recording: Recording) -> None:
-    _, checks = examined(recording, rare(recording))
+    _, checks = scores_of(recording, rare(recording))
     for name in ("crash", "idempotence"):
         values = [check.value for check in checks if check.name == name]
         assert values, name
@@ -196,9 +196,9 @@ def test_broken_files_and_repetitions_are_checked_and_harmless(recording: Record
 def test_drift_is_looked_at_after_the_second_compaction(tmp_path: Path) -> None:
     records = [*long_session(), *compaction(2), *work(60, 2)]
     path = kept(tmp_path / HARNESS / "s1.jsonl", records)
-    found = recorded(Transcript(harnesses.reader(HARNESS), path))
+    found = session_in(Transcript(harnesses.reader(HARNESS), path))
     assert found is not None
-    _, checks = examined(found, rare(found))
+    _, checks = scores_of(found, rare(found))
     assert len([check for check in checks if check.name == "drift"]) == 1
 
 

@@ -10,8 +10,8 @@ import pytest
 from holdfast import harnesses
 from holdfast.core.brief.weights import FEATURES, SENTENCES, THINGS, WEIGHTS, Weights
 from holdfast.core.evaluation.survival import Rarity, rarity
-from holdfast.engine.evaluation.survival import Recording, Transcript, recorded
-from holdfast.engine.evaluation.tuning import BETTER, Example, Tuned, Worth, examples, tuned, worth
+from holdfast.engine.evaluation.survival import Recording, Transcript, session_in
+from holdfast.engine.evaluation.tuning import BETTER, Example, Tuned, Worth, examples, fit_weights, worth
 from tests.engine.evaluation.test_survival import HARNESS, RULE, kept, long_session
 from tests.harnesses.claude_code_records import Json, assistant, text, tool_result, tool_use, user
 
@@ -49,7 +49,7 @@ def comes_back_to(tickets: int) -> list[Json]:
 
 
 def recording(path: Path, records: list[Json]) -> Recording:
-    found = recorded(Transcript(harnesses.reader(HARNESS), kept(path, records)))
+    found = session_in(Transcript(harnesses.reader(HARNESS), kept(path, records)))
     assert found is not None
     return found
 
@@ -84,7 +84,7 @@ def gains() -> list[str]:
 
 @pytest.fixture(scope="module")
 def result(found: Sequence[Example], rare: Rarity, gains: list[str]) -> Tuned:
-    return tuned(found, rare, gains.append)
+    return fit_weights(found, rare, gains.append)
 
 
 def of(session: str, found: Sequence[Example]) -> list[Example]:
@@ -156,7 +156,7 @@ def test_what_is_said_of_the_fitted_table_is_what_it_is_worth(
 
 def test_one_session_alone_is_fitted_and_nothing_is_held_out(found: Sequence[Example], rare: Rarity) -> None:
     one = of("b.jsonl", found)[:1]
-    first, second = (tuned(one, rare, lambda gain: None) for _ in range(2))
+    first, second = (fit_weights(one, rare, lambda gain: None) for _ in range(2))
     assert first == second
     assert first.held_out is None
     assert first.fitted[0] == worth(one, rare, WEIGHTS)

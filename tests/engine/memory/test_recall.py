@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from holdfast.core.session.session import Trigger
-from holdfast.engine.index.vectors import MODEL, catch_up
+from holdfast.engine.index import EMBEDDER_FACT, embed_missing
 from holdfast.engine.memory.recall import VECTORS_AT_ONCE, Query, expand, look_up
 from holdfast.errors import HoldfastError
 from holdfast.models.base import Vector
@@ -261,15 +261,15 @@ def test_documents_get_their_vectors_when_someone_recalls(library: Library) -> N
     library.add(*(record(place, f"fact {place}") for place in range(VECTORS_AT_ONCE + 5)))
     library.recall("fact")
     assert len(library.store.without_vector(1_000)) == 5
-    assert catch_up(library.engine(), EMBEDDER, 1_000) == 5
-    assert catch_up(library.engine(), EMBEDDER, 1_000) == 0
+    assert embed_missing(library.engine(), EMBEDDER, 1_000) == 5
+    assert embed_missing(library.engine(), EMBEDDER, 1_000) == 0
 
 
 def test_vectors_of_another_model_are_made_anew(library: Library) -> None:
     library.remember("The invoice parser fails")
     library.recall("bill")
-    assert library.store.fact(MODEL) == EMBEDDER.name
+    assert library.store.fact(EMBEDDER_FACT) == EMBEDDER.name
     library.embedder = OtherModel()
     library.recall("anything")
-    assert library.store.fact(MODEL) == "another"
+    assert library.store.fact(EMBEDDER_FACT) == "another"
     assert len(library.store.nearest((1.0, 0.0), EVERYWHERE, 10)) == 1

@@ -14,7 +14,6 @@ from holdfast.core.agent_log.summary import Failed, Written
 from holdfast.core.events.event import Action, Event, Origin, Prompt, ToolCalled, ToolReturned
 from holdfast.core.session.checkpoint import take
 from holdfast.core.session.session import Trigger, begin
-from holdfast.engine.models.meter import day_of
 from holdfast.engine.models.rewrite_checkpoints import (
     NEWS_MS,
     NOT_RECORDED,
@@ -23,7 +22,7 @@ from holdfast.engine.models.rewrite_checkpoints import (
     due,
     write,
 )
-from holdfast.engine.models.summarize import Means
+from holdfast.engine.models.summarize import Means, day_of
 from holdfast.engine.repository.git import identity
 from holdfast.settings import Checkpoint as CheckpointSettings
 from holdfast.settings import Config, Models

@@ -14,8 +14,7 @@ from holdfast.core.agent_log.summary import Failed, Material, Written
 from holdfast.core.events.event import Action
 from holdfast.core.evidence.trail import CommandRun, FileTouch, Trail
 from holdfast.engine.engine import Engine
-from holdfast.engine.models.meter import Spent, day_of, days_until
-from holdfast.engine.models.summarize import Means, is_configured, summarize
+from holdfast.engine.models.summarize import Means, ModelUse, day_of, days_until, is_configured, summarize
 from holdfast.engine.repository.git import identity
 from holdfast.settings import Checkpoint, Config, Models
 from tests.engine.stage import HOUR, NOON, Stage
@@ -67,7 +66,7 @@ class Asking:
         project = identity(self.stage.project("app"))
         return summarize(engine, project, material, Means(self.environment, self.pauses.append))
 
-    def spent(self) -> dict[str, Spent]:
+    def spent(self) -> dict[str, ModelUse]:
         return day_of(self.stage.store, self.stage.now).models
 
 
@@ -91,7 +90,7 @@ def test_an_answer_that_is_as_asked_is_a_summary(asking: Asking, server: ApiServ
     assert (written.model, written.topics, written.open_questions, written.key_decisions) == (
         *("anthropic/small", ("parser",), ("which encoding?",), ("by hand",)),
     )
-    assert asking.spent() == {"anthropic/small": Spent(asked=1, sent=100, given=10)}
+    assert asking.spent() == {"anthropic/small": ModelUse(asked=1, sent=100, given=10)}
 
 
 def test_the_question_gives_the_schema_first_then_evidence_then_the_talk(
@@ -159,7 +158,7 @@ def test_one_that_is_busy_is_asked_again_after_a_while(asking: Asking, server: A
     server.script(busy, Said({"error": {}}, 429, {"retry-after": "7"}), anthropic(good()))
     assert isinstance(asking.ask(), Written)
     assert asking.pauses == [1.0, 7.0]
-    assert asking.spent() == {"anthropic/small": Spent(asked=3, failed=2, sent=100, given=10)}
+    assert asking.spent() == {"anthropic/small": ModelUse(asked=3, failed=2, sent=100, given=10)}
 
 
 def test_but_not_for_ever(asking: Asking, server: ApiServer) -> None:
@@ -183,7 +182,7 @@ def test_then_the_sessions_own_model_is_asked(asking: Asking, server: ApiServer)
     assert isinstance(written, Written)
     assert written.model == "anthropic/main-model"
     assert [seen.body["model"] for seen in server.seen] == ["small", "main-model"]
-    assert asking.spent()["anthropic/small"] == Spent(asked=1, failed=1, sent=100, given=10), (
+    assert asking.spent()["anthropic/small"] == ModelUse(asked=1, failed=1, sent=100, given=10), (
         "it was paid for"
     )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.engine.hook_events.receive import receive
+from holdfast.engine.hook_events import receive_hook_event
 from holdfast.engine.memory.remember import MemoryRequest, remember
 from holdfast.engine.privacy import forget
 from holdfast.engine.privacy.forget import (
@@ -125,7 +125,7 @@ class TestASession:
         gone(stage, OneSession("a"))
         late = json.dumps({"session": "a", "kind": "nothing", "cwd": stage.project("app")})
         envelope = Envelope("late", "playhouse", stage.now)
-        receive(stage.engine(), envelope, late.encode(), lambda: True)
+        receive_hook_event(stage.engine(), envelope, late.encode(), lambda: True)
         assert stage.store.keys() == []
 
     def test_what_it_did_not_tell_before_is_forgotten_too(self, stage: Stage) -> None:

@@ -1,9 +1,10 @@
-"""Old sessions are brought in once, as what was said in them, and nothing continues or changes them."""
+"""Old sessions are imported once, as their conversation, by one process or by several."""
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from datetime import UTC, datetime, timedelta
+from multiprocessing import active_children
 from pathlib import Path
 
 import pytest
@@ -14,11 +15,22 @@ from holdfast.core.session.session import Phase
 from holdfast.engine.briefing.resume import next_brief
 from holdfast.engine.memory.recall import Query, recall
 from holdfast.engine.privacy import forget
-from holdfast.engine.recording.import_reading import BATCH_BYTES, Job, Piece, Reading, in_turn
-from holdfast.engine.recording.importing import ImportResult, LeftOut, Survey, take_in
+from holdfast.engine.recording.importing import (
+    BATCH_BYTES,
+    ImportResult,
+    Job,
+    LeftOut,
+    Piece,
+    Reading,
+    Survey,
+    in_turn,
+    side_by_side,
+    take_in,
+)
 from holdfast.engine.repository import projects
 from holdfast.engine.repository.git import identity
-from holdfast.engine.repository.listing import listed
+from holdfast.engine.repository.projects import every_project
+from holdfast.errors import TranscriptUnreadable
 from holdfast.settings import Capture, Records
 from tests.core.made_up import PROVIDER_KEYS
 from tests.engine.attic import NOW, ROOM, Attic, Killed
@@ -348,7 +360,7 @@ def test_a_session_from_before_the_repository_began_is_none_of_its_own(attic: At
     assert said.project_id != here.project_id
     assert recall(attic.engine(), here, Query("index missing", 5)) == []
     former, present = sorted(
-        listed(attic.store, str(root)), key=lambda one: one.project_id == here.project_id
+        every_project(attic.store, str(root)), key=lambda one: one.project_id == here.project_id
     )
     assert (former.project_id, former.paths, former.former_paths) == (said.project_id, (), (str(root),))
     assert (former.is_there, present.is_there) == (False, True)
@@ -386,3 +398,55 @@ def test_a_repository_that_began_in_the_directory_of_a_session_is_its_project(at
     attic.imported()
     here = projects.at(attic.store, str(root), attic.now)
     assert [one.project_id for one in attic.documents()] == [here.project_id], "the directory is older"
+
+
+def test_several_processes_bring_in_the_same_as_one(attic: Attic, tmp_path: Path) -> None:
+    alone = Attic(tmp_path / "alone")
+    alone.root.mkdir()
+    for one in (attic, alone):
+        for number in range(7):
+            answer = " ".join(f"Sentence {n} of {number}." for n in range(BATCH_BYTES // 40 * (number % 3)))
+            turns = (f"question {number}", answer), (SECRET, f"yes, {number}")
+            one.keeps(f"s{number}", *turns, cwd="/nowhere")
+    alone.imported()
+    told = list[int]()
+    found = attic.survey()
+    with side_by_side(3) as reading:
+        taken = take_in(attic.engine(), found.found, ROOM, told.append, reading)
+    assert attic.documents() == alone.documents()
+    assert (taken.sessions, taken.no_room, sum(told)) == (7, 0, found.size)
+    assert not any(SECRET in text.text for text in attic.store.texts())
+    assert active_children() == []
+
+
+def test_the_processes_end_when_the_import_is_cut_off(attic: Attic) -> None:
+    for number in range(4):
+        attic.keeps(f"s{number}", ("Why?", "The index. " * 150_000))
+
+    def done(_: int) -> None:
+        raise Killed
+
+    found = attic.survey().found
+    with pytest.raises(Killed), side_by_side(2) as reading:
+        take_in(attic.engine(), found, ROOM, done, reading)
+    assert active_children() == []
+
+
+def test_a_process_that_dies_is_an_error_and_the_import_goes_on_afterwards(attic: Attic) -> None:
+    for number in range(4):
+        attic.keeps(f"s{number}", (f"Why {number}?", "The index. " * 150_000))
+
+    def done(_: int) -> None:
+        for child in active_children():
+            child.kill()
+
+    found = attic.survey().found
+    with pytest.raises(TranscriptUnreadable, match="ended before"), side_by_side(2) as reading:
+        take_in(attic.engine(), found, ROOM, done, reading)
+    attic.imported()
+    assert {one.session for one in attic.documents()} == {"s0", "s1", "s2", "s3"}
+
+
+def test_one_process_needs_no_other() -> None:
+    with side_by_side(1) as reading:
+        assert reading is in_turn

@@ -6,7 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.engine.recording.transcripts import Missing, Readable, Refused, find
+from holdfast.engine.recording.transcripts import (
+    MissingTranscript,
+    ReadableTranscript,
+    RefusedTranscript,
+    transcript_access,
+)
 
 
 @pytest.fixture
@@ -22,14 +27,14 @@ def root(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("path", "found"),
     [
-        ("kept/sessions.db", Readable),
-        ("kept/sessions.db/ses_1", Readable),
-        ("kept/later.db/ses_1", Missing),
-        ("elsewhere.db/ses_1", Refused),
-        ("kept/link.db", Refused),
-        ("kept/link.db/ses_1", Refused),
-        ("kept/../elsewhere.db/ses_1", Refused),
+        ("kept/sessions.db", ReadableTranscript),
+        ("kept/sessions.db/ses_1", ReadableTranscript),
+        ("kept/later.db/ses_1", MissingTranscript),
+        ("elsewhere.db/ses_1", RefusedTranscript),
+        ("kept/link.db", RefusedTranscript),
+        ("kept/link.db/ses_1", RefusedTranscript),
+        ("kept/../elsewhere.db/ses_1", RefusedTranscript),
     ],
 )
 def test_a_session_in_a_database_has_a_path_behind_it(path: str, found: type, root: Path) -> None:
-    assert isinstance(find(str(root.parent / path), (root,)), found)
+    assert isinstance(transcript_access(str(root.parent / path), (root,)), found)

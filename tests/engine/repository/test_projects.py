@@ -14,7 +14,7 @@ from holdfast.core.events.identity import Known, Marks, Moved, New
 from holdfast.core.session.session import begin
 from holdfast.engine.repository import marks, projects
 from holdfast.engine.repository.git import identity
-from holdfast.engine.repository.listing import listed
+from holdfast.engine.repository.projects import every_project
 from holdfast.errors import HoldfastError, NotThere
 from holdfast.stores.base import Store
 from holdfast.stores.sqlite import open_in_memory, open_store
@@ -514,12 +514,14 @@ def test_projects_are_listed_with_where_they_are_and_were(store: Store, tmp_path
     seen(store, tmp_path / "moved", NOON + 1)
     second = seen(store, repository_of(repo, "other"), NOON + 2)
     shutil.rmtree(repo)
-    rows = [(row.project_id, row.name, row.paths, row.former_paths) for row in listed(store, str(tmp_path))]
+    rows = [
+        (row.project_id, row.name, row.paths, row.former_paths) for row in every_project(store, str(tmp_path))
+    ]
     assert rows == [
         (second, "repo", (str(repo),), ()),
         (first, "moved", (str(tmp_path / "moved"),), (str(repo),)),
     ]
-    assert [row.is_there for row in listed(store, str(tmp_path))] == [False, True]
+    assert [row.is_there for row in every_project(store, str(tmp_path))] == [False, True]
 
 
 def test_a_new_place_is_new(store: Store, tmp_path: Path) -> None:

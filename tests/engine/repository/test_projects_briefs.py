@@ -93,27 +93,27 @@ def test_a_project_is_known_by_any_path_that_leads_to_it(stage: Stage, repo: Pat
     (repo / "src").mkdir()
     (site,) = stage.store.sites()
     for name in (site.project_id, str(repo), f"{repo}/", str(link), f"{link}/src", f"{repo}/src/.."):
-        known = projects.known(engine, name)
+        known = projects.project_if_stored(engine, name)
         assert known is not None, name
         assert known.project_id == site.project_id
     for name in ("", "repo", "/", str(stage.home), "/nowhere", "\0"):
-        assert projects.known(engine, name) is None, name
+        assert projects.project_if_stored(engine, name) is None, name
 
 
 def test_a_path_that_changed_hands_names_the_one_that_is_there(stage: Stage, repo: Path) -> None:
     (site,) = stage.store.sites()
     shutil.rmtree(repo)
-    gone = projects.known(stage.engine(), str(repo))
+    gone = projects.project_if_stored(stage.engine(), str(repo))
     assert gone is not None
     assert gone.project_id == site.project_id
     repository_in(repo)
-    assert projects.known(stage.engine(), str(repo)) is None, "nothing is known of that one yet"
-    assert projects.known(stage.engine(), site.project_id) is not None
+    assert projects.project_if_stored(stage.engine(), str(repo)) is None, "nothing is known of that one yet"
+    assert projects.project_if_stored(stage.engine(), site.project_id) is not None
 
 
 def test_a_path_of_an_older_version_that_is_gone_still_names_its_project(stage: Stage) -> None:
     gone = identity("/gone/shop")
     with stage.store.writing():
         stage.store.put_session(begin("s1", "playhouse", gone, stage.now))
-    assert projects.known(stage.engine(), "/gone/shop") == gone
+    assert projects.project_if_stored(stage.engine(), "/gone/shop") == gone
     assert projects.by_name(stage.store, "/gone/shop") == gone

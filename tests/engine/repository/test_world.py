@@ -18,8 +18,7 @@ from holdfast.core.events.world import (
     World,
     differences,
 )
-from holdfast.engine.repository.git import identity
-from holdfast.engine.repository.git_index import MAX_TRACKED
+from holdfast.engine.repository.git import MAX_TRACKED, identity
 from holdfast.engine.repository.world import MAX_DIRTY, file_states, git_state, look
 from tests.engine.repository.test_git import commit, repository_in, run_git
 

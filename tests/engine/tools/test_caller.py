@@ -9,7 +9,7 @@ import pytest
 
 from holdfast.core.events.event import Action, Event, Origin, ToolCalled, ToolReturned
 from holdfast.core.session.session import Process
-from holdfast.engine.liveness.processes import start_of
+from holdfast.engine.liveness import start_of
 from holdfast.engine.recording.record import Arrival, record
 from holdfast.engine.tools import caller
 from holdfast.engine.tools.caller import Call, Caller, find_caller, seen_calling

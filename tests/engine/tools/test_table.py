@@ -44,7 +44,7 @@ class Agent:
         session = self.stage.store.session("a")
         project = identity(self.stage.project("app"))
         engine = replace(self.stage.engine(), embedder=lambda: self.embedder)
-        return table.call(engine, Caller(project, session, CALLED), tool, arguments)
+        return table.call_tool(engine, Caller(project, session, CALLED), tool, arguments)
 
 
 @pytest.fixture
@@ -64,22 +64,22 @@ class TestTable:
         )
 
     def test_it_costs_little_of_every_context(self) -> None:
-        assert table.cost() < MOST_TOKENS
+        assert table.token_cost() < MOST_TOKENS
 
     def test_the_cost_is_that_of_every_character(self) -> None:
-        whole = json.dumps(table.listed(), separators=(",", ":")) + table.INSTRUCTIONS
-        assert table.cost() == len(whole) // 4
+        whole = json.dumps(table.tools_for_mcp(), separators=(",", ":")) + table.INSTRUCTIONS
+        assert table.token_cost() == len(whole) // 4
 
     def test_every_tool_says_what_it_takes_and_gives_and_whether_it_changes_anything(self) -> None:
         read_only = {"session_recover", "recall", "expand"}
-        for tool in table.listed():
+        for tool in table.tools_for_mcp():
             assert tool["inputSchema"]["type"] == tool["outputSchema"]["type"] == "object"
             assert tool["annotations"]["readOnlyHint"] is (tool["name"] in read_only)
             assert tool["annotations"]["destructiveHint"] is False
             assert tool["annotations"]["idempotentHint"] is True
 
     def test_the_schema_of_a_digest(self) -> None:
-        (digest,) = (tool for tool in table.listed() if tool["name"] == "session_digest")
+        (digest,) = (tool for tool in table.tools_for_mcp() if tool["name"] == "session_digest")
         several = {"type": "array", "items": {"type": "string"}}
         assert digest["inputSchema"] == {
             "type": "object",
@@ -115,7 +115,7 @@ class TestDigest:
 
     def test_without_a_session_there_is_a_way_out(self, stage: Stage) -> None:
         caller = Caller(identity(stage.project("app")), None, "")
-        answer = table.call(stage.engine(), caller, "session_digest", {"summary": "half done"})
+        answer = table.call_tool(stage.engine(), caller, "session_digest", {"summary": "half done"})
         assert answer.value is None
         assert "no session is live" in answer.problem
         assert "`remember`" in answer.problem
@@ -130,7 +130,7 @@ class TestRecover:
 
     def test_nothing_is_said_in_words(self, stage: Stage) -> None:
         caller = Caller(identity(stage.project("app")), None, "")
-        answer = table.call(stage.engine(), caller, "session_recover", {})
+        answer = table.call_tool(stage.engine(), caller, "session_recover", {})
         assert answer.value == {
             "brief": "",
             "account": "Nothing is kept that this session could go on from.",
@@ -299,7 +299,7 @@ def test_nothing_that_a_model_can_send_raises(
 ) -> None:
     agent = Agent(Stage(tmp_path_factory.getbasetemp()))
     everything = arguments | of_handoff
-    for tool in table.listed():
+    for tool in table.tools_for_mcp():
         known = tool["inputSchema"]["properties"]
         own = {name: value for name, value in everything.items() if name in known}
         for some in (own, everything):

@@ -12,7 +12,7 @@ from holdfast.core.events.identity import Marks, Site
 from holdfast.core.memory.memory import Label
 from holdfast.core.redaction.redact import NO_LISTS, Lists
 from holdfast.core.session.session import Phase
-from holdfast.engine.index.index import findable
+from holdfast.engine.index import checkpoint_document
 from holdfast.engine.privacy import forget
 from holdfast.engine.redaction.forgotten import note_wording
 from holdfast.engine.upkeep.recover_store import UNKNOWN, Recovery, recover, remove
@@ -101,7 +101,7 @@ def test_nothing_newer_is_overwritten(home: Path) -> None:
         store.add_event(prompt("r1", text="a later revision", revision=3))
         store.put_memory(port)
         store.add_checkpoint(checkpoint("c1", digest="better words"))
-        store.add_document(findable(checkpoint("c1", digest="better words")))
+        store.add_document(checkpoint_document(checkpoint("c1", digest="better words")))
     recovered(home)
     with closing(opened(home)) as store:
         assert store.session("s1") == newer

@@ -21,7 +21,7 @@ from holdfast.core.brief.compose import Reason
 from holdfast.core.events.event import Compacted, CompactionImminent, CompactionSign, Prompt, ToolCalled
 from holdfast.core.session.session import Trigger
 from holdfast.engine.engine import Engine
-from holdfast.engine.hook_events.receive import receive
+from holdfast.engine.hook_events import receive_hook_event
 from holdfast.harnesses.base import Envelope
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Store
@@ -125,7 +125,7 @@ def _deliver(engine: Engine, story: Story, moment: Moment) -> tuple[bool, float]
     """Whether the hook event was answered, and how many milliseconds that took."""
     envelope = Envelope(engine.new_id(), story.harness, moment.at)
     began = time.perf_counter()
-    answer = receive(engine, envelope, bytes(moment.payload), lambda: True)
+    answer = receive_hook_event(engine, envelope, bytes(moment.payload), lambda: True)
     return bool(answer), (time.perf_counter() - began) * 1000
 
 

@@ -21,21 +21,20 @@ from holdfast.core.documents.continuity_startup import (
 from holdfast.core.events.world import Project
 from holdfast.core.text.strings import elapsed
 from holdfast.core.text.untrusted import printable, quoted
-from holdfast.engine.briefing import startup as load
-from holdfast.engine.briefing.startup import ResumeContext
+from holdfast.engine.briefing import start_context
+from holdfast.engine.briefing import start_context as load
+from holdfast.engine.briefing.start_context import ResumeContext, TeamEntry
 from holdfast.engine.documents import dream
 from holdfast.engine.documents.continuity import (
     ONE_FILE,
     ContinuityFiles,
-    Outcome,
-    Readable,
-    layered,
-    readable,
-    room,
+    ReadableLayers,
+    SaveOutcome,
+    continuity_files,
+    layers_with_paths,
+    readable_layers,
 )
 from holdfast.engine.engine import Engine
-from holdfast.engine.memory import team
-from holdfast.engine.memory.team import TeamEntry
 
 ENTRIES_SHOWN: Final = 5
 REPOSITORY: Final = "from the repository"
@@ -44,8 +43,8 @@ _LAYER_KEYS: Final = {LayerName.SHARED: "project", LayerName.LOCAL: "projectLoca
 
 def as_json(engine: Engine, here: ContinuityFiles) -> dict[str, Any]:
     """Everything that `load` knows."""
-    current = readable(here)
-    layers = layered(current.layers)
+    current = readable_layers(here)
+    layers = layers_with_paths(current.layers)
     return {
         **status_as_json(engine, here, current),
         "projectContinuity": _layer(layers, LayerName.SHARED),
@@ -57,12 +56,12 @@ def as_json(engine: Engine, here: ContinuityFiles) -> dict[str, Any]:
 
 def block(engine: Engine, here: ContinuityFiles) -> Startup:
     """The startup block that a session would get if it got nothing else."""
-    return startup(load.loaded(engine, here) or StartupInput((), (), StartupLimits(0)))
+    return startup(load.continuity_at_start(engine, here) or StartupInput((), (), StartupLimits(0)))
 
 
-def status_as_json(engine: Engine, here: ContinuityFiles, current: Readable) -> dict[str, Any]:
+def status_as_json(engine: Engine, here: ContinuityFiles, current: ReadableLayers) -> dict[str, Any]:
     """What `status` knows: the account of the continuity, without what it says."""
-    layers = layered(current.layers)
+    layers = layers_with_paths(current.layers)
     return {
         "projectId": here.project.project_id,
         "worktreeId": here.project.worktree_id,
@@ -78,15 +77,15 @@ def status_as_json(engine: Engine, here: ContinuityFiles, current: Readable) -> 
 
 def surfaced_as_json(engine: Engine, project: Project, query: str) -> dict[str, Any]:
     """What is under review, and what the team wrote down, that fits a query; nothing is built for it."""
-    candidates, diagnostics = load.surfaced(room(engine, access.home(), project), query)
+    candidates, diagnostics = load.candidates_about(continuity_files(engine, access.home(), project), query)
     return {
         "dreamRefs": [dream.as_json(candidate) for candidate in candidates],
-        "teamEntries": _team(team.suggested(Path(project.root), query, load.SUGGESTED)),
+        "teamEntries": _team(start_context.team_entries_about(Path(project.root), query, load.SUGGESTED)),
         "diagnostics": list(diagnostics),
     }
 
 
-def outcome_as_json(here: ContinuityFiles, outcome: Outcome, action: str) -> dict[str, Any]:
+def outcome_as_json(here: ContinuityFiles, outcome: SaveOutcome, action: str) -> dict[str, Any]:
     """What `save` and `refresh` did."""
     source = outcome.source
     return {

@@ -12,10 +12,10 @@ from holdfast.core.memory.memory import Label, Memory, strength
 from holdfast.core.redaction.redact import redact
 from holdfast.core.text.strings import elapsed, one_line, shortened
 from holdfast.core.text.untrusted import printable
-from holdfast.engine.memory.recall import Finding
+from holdfast.engine.memory.recall import RecalledText
 from holdfast.engine.memory.remember import MemoryOutcome
 from holdfast.engine.views import serialisation
-from holdfast.engine.views.serialisation import Row, given
+from holdfast.engine.views.serialisation import Row, redacted_value
 
 SHOWN_CHARS = 110
 ID_CHARS = 8
@@ -23,7 +23,7 @@ ID_CHARS = 8
 
 def memory_row(memory: Memory) -> Row:
     """A memory for a program."""
-    return given(serialisation.memory_row(memory, access.now()), redact)
+    return redacted_value(serialisation.memory_row(memory, access.now()), redact)
 
 
 def outcome_row(outcome: MemoryOutcome) -> Row:
@@ -62,9 +62,9 @@ def give_memories(memories: Iterable[Memory]) -> None:
     )
 
 
-def text_row(finding: Finding) -> Row:
+def text_row(finding: RecalledText) -> Row:
     """The whole text behind an id, for a program."""
-    return given(serialisation.text_row(finding, access.now()), redact)
+    return redacted_value(serialisation.text_row(finding, access.now()), redact)
 
 
 def _short(memory: Memory) -> str:

@@ -13,7 +13,7 @@ from holdfast.daemon.api.executor import ExecutorDep
 from holdfast.daemon.api.paging import Page, Paged
 from holdfast.engine.briefing.resume import next_brief
 from holdfast.engine.engine import Engine
-from holdfast.engine.repository.projects import named
+from holdfast.engine.repository.projects import project_named
 from holdfast.engine.views.serialisation import Row, item_row, receipt_row
 from holdfast.errors import NotThere
 from holdfast.stores.base import Mark
@@ -102,7 +102,7 @@ async def to_come(
 
 def next_row(engine: Engine, project: str) -> Row:
     """The brief that the next session of a project would be given."""
-    place = named(engine, project)
+    place = project_named(engine, project)
     budget = engine.config(place).continuity.recovery_budget_chars
     brief_input = next_brief(engine, place)
     brief = compose_for_start(brief_input, budget) if brief_input else None

@@ -13,7 +13,7 @@ from holdfast.core.session.session import Trigger
 from holdfast.daemon.api.executor import ExecutorDep
 from holdfast.daemon.api.paging import Page, Paged
 from holdfast.engine.engine import Engine
-from holdfast.engine.repository.projects import known
+from holdfast.engine.repository.projects import project_if_stored
 from holdfast.engine.views.serialisation import Row, checkpoint_row
 from holdfast.errors import NotThere
 from holdfast.stores.base import Mark
@@ -72,7 +72,7 @@ async def of_project(executor: ExecutorDep, paging: Paged, project: Project = ""
     def fetch(engine: Engine) -> list[Checkpoint]:
         if not project:
             return engine.store.page_of_checkpoints(paging.behind, paging.wanted)
-        place = known(engine, project)
+        place = project_if_stored(engine, project)
         return engine.store.page_of_project(place.project_id, paging.behind, paging.wanted) if place else []
 
     return _page(paging, await executor.do(fetch))

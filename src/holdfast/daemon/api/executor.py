@@ -22,7 +22,7 @@ from holdfast.daemon.work.dispatcher import Dispatcher
 from holdfast.daemon.work.worker import Urgency, Worker
 from holdfast.engine.engine import Engine
 from holdfast.engine.redaction.redactor import redact_as_seen
-from holdfast.engine.views.serialisation import given
+from holdfast.engine.views.serialisation import redacted_value
 from holdfast.stores.base import Head
 
 T = TypeVar("T")
@@ -71,7 +71,7 @@ class Executor:
     def redacted(self, value: T) -> T:
         """The value with every text redacted, as it may be served."""
         lists = self.dispatcher.lists()
-        return given(value, lambda text: redact_as_seen(text, lists=lists))
+        return redacted_value(value, lambda text: redact_as_seen(text, lists=lists))
 
     async def close(self) -> None:
         """Close the connections to the store and end the threads."""

@@ -16,9 +16,9 @@ from holdfast.core.session.score import Start
 from holdfast.daemon.api.executor import ExecutorDep
 from holdfast.daemon.api.paging import Page, Paged
 from holdfast.engine.engine import Engine
-from holdfast.engine.evaluation import results
 from holdfast.engine.health import examine
-from holdfast.engine.views.metrics import Metrics, measure
+from holdfast.engine.views import measurements
+from holdfast.engine.views.measurements import Metrics, measure
 from holdfast.engine.views.serialisation import Row
 from holdfast.stores.base import Mark
 from holdfast.stores.codec import to_iso
@@ -109,7 +109,7 @@ async def scores(executor: ExecutorDep, paging: Paged) -> object:
 @router.get("/evaluations", response_model=EvaluationPage)
 async def measured(executor: ExecutorDep, paging: Paged) -> object:
     """The last results of `holdfast eval survival --history`."""
-    stored_results = await executor.do(lambda engine: results.kept(engine.store))
+    stored_results = await executor.do(lambda engine: measurements.stored_evaluations(engine.store))
     return paging.page_of(
         stored_results,
         lambda result: Mark(result.at, result.name),

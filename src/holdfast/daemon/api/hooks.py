@@ -12,7 +12,7 @@ from starlette.responses import Response
 from holdfast import harnesses
 from holdfast.daemon.api.executor import ExecutorDep
 from holdfast.daemon.local import wire
-from holdfast.engine.hook_events.remote_hook_event import as_from_afar
+from holdfast.engine.hook_events import without_foreign_paths
 
 router = APIRouter(tags=["hooks"])
 _BODY: Final = {"required": True, "content": {"application/json": {"schema": {"type": "object"}}}}
@@ -45,7 +45,7 @@ async def receive_hook_event(
     """Record one hook event. It names its session by id; a path in it is opened only if already known."""
     known = harnesses.get(harness).name
     raw = await request.body()
-    body = await executor.do_between_hook_events(lambda engine: as_from_afar(engine, event, raw))
+    body = await executor.do_between_hook_events(lambda engine: without_foreign_paths(engine, event, raw))
     if body is None:
         raise HTTPException(422, "the body is not a JSON object")
     fields = {

@@ -15,7 +15,7 @@ from holdfast.daemon.api.checkpoints import Project
 from holdfast.daemon.api.executor import ExecutorDep
 from holdfast.daemon.api.paging import Page, Paged, cursor_of
 from holdfast.engine.engine import Engine
-from holdfast.engine.index.scope import within
+from holdfast.engine.index import visible_from
 from holdfast.engine.memory import remember
 from holdfast.engine.memory.recall import LIMIT_MOST, look_up
 from holdfast.engine.memory.recall import Query as Asked
@@ -125,8 +125,8 @@ async def listed(
     """Memories of a project and the user's own; without a project, all there are."""
 
     def fetch(engine: Engine) -> Row:
-        place = projects.named(engine, project) if project else NOWHERE
-        where, rows, behind = within(place, all_projects=not project), list[Memory](), paging.behind
+        place = projects.project_named(engine, project) if project else NOWHERE
+        where, rows, behind = visible_from(place, all_projects=not project), list[Memory](), paging.behind
         while len(rows) < paging.wanted and (
             page := engine.store.page_of_memories(where, behind, paging.wanted)
         ):
@@ -149,7 +149,7 @@ async def search(
     """What was remembered, written down or said, by words and by meaning; nothing is counted as recalled."""
 
     def fetch(engine: Engine) -> Row:
-        place = projects.named(engine, project) if project else NOWHERE
+        place = projects.project_named(engine, project) if project else NOWHERE
         passed = 0 if paging.behind == START else paging.behind.at
         limit = min(passed + paging.wanted, LIMIT_MOST)
         query = Asked(q, limit, tuple(kind), all_projects=not project)
@@ -166,7 +166,7 @@ async def keep(executor: ExecutorDep, new: NewMemory) -> object:
     """Keep something until it is forgotten."""
 
     def store(engine: Engine) -> Row:
-        place = projects.named(engine, new.project) if new.project else NOWHERE
+        place = projects.project_named(engine, new.project) if new.project else NOWHERE
         scope = MemoryScope.PROJECT if new.project else MemoryScope.USER
         request = remember.MemoryRequest(new.text, tuple(new.tags), new.importance, new.pinned, scope)
         remembered = remember.remember(engine, place, request, source=SOURCE)

@@ -175,7 +175,7 @@ async def ledger_history(executor: ExecutorDep, paging: Paged, project: ProjectI
 @router.get("/projects/{project}/handoffs", response_model=HandoffPage)
 async def handoffs(executor: ExecutorDep, paging: Paged, project: ProjectId) -> object:
     """The handoffs of all worktrees of a project."""
-    files = await executor.do(lambda engine: handoff.every(projects.named(engine, project)))
+    files = await executor.do(lambda engine: handoff.all_handoffs(projects.project_named(engine, project)))
     # Their times are text that a person may edit, so their order in the list serves as the mark.
     numbers = {id(file): number for number, file in enumerate(reversed(files))}
     return paging.page_of(files, lambda file: Mark(numbers[id(file)], file.name), _handoff)
@@ -211,11 +211,13 @@ def ledger_row(engine: Engine, place: Place, project: Project) -> Row:
 
 
 def _continuity_files(executor: Executor, engine: Engine, project: str) -> ContinuityFiles:
-    return continuity.room(engine, executor.dispatcher.home, projects.named(engine, project))
+    return continuity.continuity_files(
+        engine, executor.dispatcher.home, projects.project_named(engine, project)
+    )
 
 
 def _ledger(executor: Executor, engine: Engine, project: str) -> tuple[Place, Project]:
-    known = projects.named(engine, project)
+    known = projects.project_named(engine, project)
     own = engine.config(known).session
     rules = ledger.rules(own, decided=True, root=Path(known.root), environment={})
     return ledger.place_of(executor.dispatcher.home, known, rules.path), known

@@ -19,7 +19,7 @@ from holdfast.daemon.api.project_files import ProjectId
 from holdfast.engine.documents import continuity, dream
 from holdfast.engine.documents.continuity import ContinuityFiles
 from holdfast.engine.engine import Engine
-from holdfast.engine.memory import audit as audit_memories
+from holdfast.engine.memory import remember as audit_memories
 from holdfast.engine.privacy import audit
 from holdfast.engine.repository import projects
 from holdfast.engine.views.serialisation import Row
@@ -107,8 +107,8 @@ async def doubtful(executor: ExecutorDep, paging: Paged, project: Project = "") 
     """Memories that are worth a look: duplicates, echoes, those whose files are gone or that nobody finds."""
 
     def fetch(engine: Engine) -> Row:
-        place = projects.named(engine, project) if project else NOWHERE
-        audited = audit_memories.audit(engine, place, all_projects=not project)
+        place = projects.project_named(engine, project) if project else NOWHERE
+        audited = audit_memories.audit_memories(engine, place, all_projects=not project)
         rows: list[Row] = [{**asdict(doubt), "text": memory.text} for doubt, memory in audited.found]
         return paging.page_of(rows, lambda row: Mark(0, f"{row['id']} {row['problem']}"), _itself)
 
@@ -184,7 +184,9 @@ def candidate_row(files: ContinuityFiles, candidate: PromotionCandidate) -> Row:
 
 
 def _continuity_files(executor: Executor, engine: Engine, project: str) -> ContinuityFiles:
-    return continuity.room(engine, executor.dispatcher.home, projects.named(engine, project))
+    return continuity.continuity_files(
+        engine, executor.dispatcher.home, projects.project_named(engine, project)
+    )
 
 
 def _built(candidate: PromotionCandidate) -> Mark:

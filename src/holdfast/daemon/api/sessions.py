@@ -12,7 +12,7 @@ from holdfast.daemon.api.checkpoints import Project
 from holdfast.daemon.api.executor import ExecutorDep
 from holdfast.daemon.api.paging import Page, Paged
 from holdfast.engine.engine import Engine
-from holdfast.engine.repository.projects import known
+from holdfast.engine.repository.projects import project_if_stored
 from holdfast.engine.views import timeline
 from holdfast.engine.views.serialisation import Row, session_row
 from holdfast.engine.views.timeline import Point
@@ -87,7 +87,7 @@ async def listed(executor: ExecutorDep, paging: Paged, project: Project = "") ->
     """The sessions that were seen."""
 
     def fetch(engine: Engine) -> object:
-        place = known(engine, project) if project else None
+        place = project_if_stored(engine, project) if project else None
         if project and place is None:
             return {"items": []}
         rows = engine.store.page_of_sessions(place.project_id if place else "", paging.behind, paging.wanted)
@@ -102,7 +102,7 @@ async def happened(executor: ExecutorDep, paging: Paged, session_key: str) -> ob
 
     def fetch(engine: Engine) -> object:
         _session(engine, session_key)
-        points = timeline.page(engine, session_key, paging.behind, paging.wanted)
+        points = timeline.timeline_page(engine, session_key, paging.behind, paging.wanted)
         return paging.page(points, lambda point: Mark(point.at, point.id), _point)
 
     return await executor.do(fetch)
@@ -132,7 +132,7 @@ async def pressure(
 
 def _counts(engine: Engine, session: Session, paging: Paged) -> Row:
     capacity = session_row(engine, session)["capacity"]
-    points = timeline.counts(engine, session.key, paging.behind, paging.wanted)
+    points = timeline.token_counts(engine, session.key, paging.behind, paging.wanted)
 
     def row(point: Point) -> Row:
         percent = point.tokens * 100 // int(str(capacity))

@@ -12,7 +12,7 @@ from holdfast.core.session.score import Start
 from holdfast.daemon.dashboard.frame import View, badge, code, empty, many, page, section, table, with_code
 from holdfast.daemon.dashboard.html import Html, el
 from holdfast.daemon.dashboard.plots import Bar, days, rows
-from holdfast.engine.views.metrics import DAYS, Metrics
+from holdfast.engine.views.measurements import DAYS, Metrics
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import DailyCheckpoints
 from holdfast.stores.codec import to_iso

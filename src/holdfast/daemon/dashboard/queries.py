@@ -21,19 +21,17 @@ from holdfast.daemon.api.paging import Paging
 from holdfast.daemon.api.project_files import layer_rows, ledger_row
 from holdfast.daemon.api.reviews import candidate_row
 from holdfast.daemon.dashboard.continuity import TITLES, Written
-from holdfast.engine.briefing import live_session
+from holdfast.engine.briefing import resume
 from holdfast.engine.documents import continuity as continuity_files
 from holdfast.engine.documents import dream, ledger
 from holdfast.engine.engine import Engine
-from holdfast.engine.evaluation import results
 from holdfast.engine.health import examine
-from holdfast.engine.memory import audit, recall
-from holdfast.engine.repository.projects import named
-from holdfast.engine.views import timeline
-from holdfast.engine.views.metrics import Metrics, measure
+from holdfast.engine.memory import recall, remember
+from holdfast.engine.repository.projects import project_named
+from holdfast.engine.views import measurements, timeline
+from holdfast.engine.views.measurements import Metrics, measure
 from holdfast.engine.views.serialisation import Row, memory_row, receipt_row, session_row
-from holdfast.engine.views.timeline import Point
-from holdfast.engine.views.timeline_view import TimelineView, story
+from holdfast.engine.views.timeline import Point, TimelineView, story
 from holdfast.errors import NotThere
 from holdfast.files import ledger as ledger_files
 from holdfast.lazy_dataclass import dataclass
@@ -74,7 +72,7 @@ def _live(engine: Engine, session: Session) -> Row:
 
 def would_keep(engine: Engine, key: str) -> str:
     """What a session would be given back if it were compacted now."""
-    return live_session.would_keep(engine, _session(engine, key)).text
+    return resume.brief_if_compacted_now(engine, _session(engine, key)).text
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +173,7 @@ def memories(engine: Engine, words: str, paging: Paging) -> Row:
 
 def doubts(engine: Engine) -> Row:
     """Memories that are worth a look: some of them, and how many there are."""
-    audited = audit.audit(engine, NOWHERE, all_projects=True)
+    audited = remember.audit_memories(engine, NOWHERE, all_projects=True)
     visible = audited.found[:DOUBTS_SHOWN]
     rows = [{**asdict(doubt), "text": memory.text} for doubt, memory in visible]
     return {"items": rows, "all": len(audited.found)}
@@ -186,7 +184,7 @@ def continuity(engine: Engine, home: Path, project: str) -> tuple[list[Row], str
     listed, chosen = _projects(engine, project)
     if not chosen:
         return listed, "", []
-    files = continuity_files.room(engine, home, named(engine, chosen))
+    files = continuity_files.continuity_files(engine, home, project_named(engine, chosen))
     put = f"/api/projects/{chosen}/continuity"
     texts = [
         _layer(row, f"{put}/{row['layer']}", files.places.versions(LayerName(str(row["layer"]))))
@@ -206,7 +204,7 @@ def _layer(row: Row, put: str, versions: Sequence[Path]) -> Written:
 
 
 def _ledger(engine: Engine, home: Path, chosen: str) -> Written:
-    project = named(engine, chosen)
+    project = project_named(engine, chosen)
     rules = ledger.rules(
         engine.config(project).session, decided=True, root=Path(project.root), environment={}
     )
@@ -242,7 +240,7 @@ def candidates(engine: Engine, home: Path, project: str) -> tuple[list[Row], str
     listed, chosen = _projects(engine, project)
     if not chosen:
         return listed, "", []
-    files = continuity_files.room(engine, home, named(engine, chosen))
+    files = continuity_files.continuity_files(engine, home, project_named(engine, chosen))
     snapshot = dream.inspect(files).snapshot
     return (
         listed,
@@ -273,7 +271,7 @@ class HealthFacts:
 def health(engine: Engine, home: Path, *, deep: bool) -> HealthFacts:
     """All that the page of health shows."""
     look = examine.thoroughly if deep else examine.at_a_glance
-    measured = [entry for entry in results.kept(engine.store) if entry.name == "survival"]
+    measured = [entry for entry in measurements.stored_evaluations(engine.store) if entry.name == "survival"]
     return HealthFacts(
         [asdict(entry) for entry in look(engine, home, os.environ)],
         measure(engine, home),

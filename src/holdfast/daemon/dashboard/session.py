@@ -24,7 +24,7 @@ from holdfast.daemon.dashboard.frame import (
 )
 from holdfast.daemon.dashboard.html import NOTHING, Html, el
 from holdfast.daemon.dashboard.timeline_plot import drawn
-from holdfast.engine.views.timeline_view import TimelineView
+from holdfast.engine.views.timeline import TimelineView
 
 Row = Mapping[str, Any]
 IMPORTED: Final = "Imported. Only the conversation is stored; recall finds it."

@@ -12,7 +12,7 @@ from typing import Final
 
 from holdfast.daemon.dashboard.html import Html, el
 from holdfast.daemon.dashboard.plots import WIDTH
-from holdfast.engine.views.timeline_view import Counted, Done, Moment, TimelineView
+from holdfast.engine.views.timeline import Moment, TimelineView, TokenCount, WorkDone
 from holdfast.stores.codec import to_iso
 
 LEFT: Final = 96
@@ -96,7 +96,7 @@ def _moment_of(at: int) -> str:
     return to_iso(at)[:16].replace("T", " ") + " UTC"
 
 
-def _work(work: Sequence[Done], place: Callable[[int], float]) -> Html:
+def _work(work: Sequence[WorkDone], place: Callable[[int], float]) -> Html:
     """The number of tool calls by interval, with failed ones on top."""
     step = (RIGHT - LEFT) / BUCKETS
     done, failed = [0] * (BUCKETS + 1), [0] * (BUCKETS + 1)
@@ -118,7 +118,7 @@ def _bar(x: float, y: float, width: float, height: float) -> str:
     return f"M{round(x, 1)} {round(y, 1)}h{wide}v{round(height, 1)}h-{wide}z"
 
 
-def _pressure(counts: Sequence[Counted], capacity: int, place: Callable[[int], float]) -> Html | None:
+def _pressure(counts: Sequence[TokenCount], capacity: int, place: Callable[[int], float]) -> Html | None:
     if not counts:
         return None
     every = max(1, len(counts) // CURVE_MOST)

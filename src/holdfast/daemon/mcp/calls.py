@@ -73,12 +73,12 @@ class Mcp:
         try:
             caller = find_caller(engine, replace(call, tool=name), _readers())
         except HoldfastError as error:
-            return table.refused(error)
+            return table.refusal(error)
         harness_arguments = {argument for reader in _readers() for argument in reader.own_arguments}
         tool_arguments = {
             argument: value for argument, value in arguments.items() if argument not in harness_arguments
         }
-        return table.call(engine, caller, name, tool_arguments)
+        return table.call_tool(engine, caller, name, tool_arguments)
 
     async def _with_session(self, call: Call) -> Call:
         """The call with the session whose transcript shows it; all live transcripts are read first."""

@@ -44,7 +44,7 @@ def make_server(answering: Answering, who: Callable[[Context], Call]) -> Server[
     """The MCP server with Holdfast's tools; `who` finds the caller from a request's context."""
 
     async def list_tools(_: Context, __: PaginatedRequestParams | None) -> ListToolsResult:
-        return ListToolsResult.model_validate({"tools": table.listed()})
+        return ListToolsResult.model_validate({"tools": table.tools_for_mcp()})
 
     async def call_tool(context: Context, params: CallToolRequestParams) -> CallToolResult:
         if params.name not in table.names():

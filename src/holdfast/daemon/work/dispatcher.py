@@ -30,16 +30,13 @@ from holdfast.core.session.session import Phase, Process, Session
 from holdfast.daemon.local import spool, wire
 from holdfast.daemon.work.worker import Urgency, Worker
 from holdfast.engine.engine import Engine, redactor_of
-from holdfast.engine.hook_events.protection_notice import notice_once
-from holdfast.engine.hook_events.receive import listen, receive_if_settled
-from holdfast.engine.hook_events.status_line import show_status
-from holdfast.engine.index.index import embed_backlog, index
-from holdfast.engine.liveness.home import CHECK_STORE
-from holdfast.engine.liveness.processes import start_of
+from holdfast.engine.hook_events import notice_once, receive_if_settled, record_hook_event, show_status
+from holdfast.engine.index import embed_backlog, index_next
+from holdfast.engine.liveness import CHECK_STORE, start_of
 from holdfast.engine.privacy import forget
 from holdfast.engine.privacy.rewrite import rewrite
 from holdfast.engine.recording.record import CLOCK_SKEW_MS
-from holdfast.engine.recording.transcripts import Readable, find, read_on
+from holdfast.engine.recording.transcripts import ReadableTranscript, read_on, transcript_access
 from holdfast.engine.redaction.redactor import lists_of
 from holdfast.engine.repository import projects
 from holdfast.engine.upkeep import maintain
@@ -321,7 +318,7 @@ class Dispatcher:
 
     async def index(self) -> bool:
         """Index a batch of session texts for search; whether there may be more."""
-        return await self._worker.do(Urgency.HOUSEKEEPING, lambda: index(self.engine))
+        return await self._worker.do(Urgency.HOUSEKEEPING, lambda: index_next(self.engine))
 
     async def embed(self) -> bool:
         """Embed a batch of documents if very many have no vector; whether there may be more."""
@@ -443,7 +440,7 @@ class Dispatcher:
         """
 
         def work() -> None:
-            listen(self.engine, envelope_of(request), request.body, lambda: True)
+            record_hook_event(self.engine, envelope_of(request), request.body, lambda: True)
 
         try:
             await self._worker.do(Urgency.SPOOL, work)
@@ -505,7 +502,7 @@ class Dispatcher:
         if session is None or session.phase is not Phase.LIVE or self.engine.is_stopped(session.project):
             return
         path = Path(session.transcript)
-        if isinstance(find(str(path), (path.parent,)), Readable):
+        if isinstance(transcript_access(str(path), (path.parent,)), ReadableTranscript):
             read_on(self.engine, key, session.harness, session.project, path, lambda: True)
 
     def _config(self, project: Project) -> Config:

@@ -18,7 +18,7 @@ from pathlib import Path
 import holdfast
 from holdfast.daemon.work.dispatcher import Dispatcher
 from holdfast.daemon.work.watch import Watch
-from holdfast.engine.liveness.home import have_store_checked
+from holdfast.engine.liveness import have_store_checked
 from holdfast.engine.upkeep.maintain import DEBOUNCE_MS
 from holdfast.errors import StoreCorrupt
 from holdfast.lazy_dataclass import dataclass

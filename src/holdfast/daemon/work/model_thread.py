@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 
 from holdfast.core.agent_log.summary import Failed
-from holdfast.engine.documents import auto_save
+from holdfast.engine.documents import continuity
 from holdfast.engine.engine import Engine
 from holdfast.engine.models import rewrite_checkpoints
 from holdfast.engine.models.summarize import Means
@@ -51,9 +51,9 @@ class Writing:
                 self._log.warning("no model wrote a checkpoint: %s", answer.reason)
 
     def _save_continuity(self, engine: Engine) -> None:
-        while (session := auto_save.due(engine)) is not None:
+        while (session := continuity.session_to_save(engine)) is not None:
             try:
-                auto_save.save(engine, session, self._means())
+                continuity.auto_save(engine, session, self._means())
             except HoldfastError as error:
                 self._log.warning("the continuity was not saved: %s", error.message)
 
@@ -63,4 +63,4 @@ class Writing:
 
 def is_due(engine: Engine) -> bool:
     """Whether a checkpoint is to be rewritten or a session's continuity to be saved."""
-    return rewrite_checkpoints.due(engine) is not None or auto_save.due(engine) is not None
+    return rewrite_checkpoints.due(engine) is not None or continuity.session_to_save(engine) is not None

@@ -28,7 +28,7 @@ from holdfast.core.agent_log.records import (
 from holdfast.core.events.event import Event, Usage
 from holdfast.core.events.world import Project
 from holdfast.core.session.checkpoint import Checkpoint
-from holdfast.core.session.session import Policy, Process, Session, Trigger, advance, begin
+from holdfast.core.session.session import Process, Session, Trigger, advance, begin
 from holdfast.engine.engine import Engine
 from holdfast.engine.recording.record import perform
 from holdfast.engine.redaction.redactor import Redactor
@@ -68,17 +68,20 @@ def append(engine: Engine, owner: Owner, records: Sequence[Record]) -> Appended:
     with engine.store.writing():
         session = _placed(engine.store.session(owner.key) or _begun(engine, owner, records), owner)
         policy = engine.policy(owner.project)
-        rolled = False
+        checkpoints: list[Checkpoint] = []
         for record in _cleaned(owner, records, redactor):
             if not engine.store.add_to_log(owner.key, (record,), redactor.mark):
                 continue
             for event in _events(owner, record):
-                session, triggers = _advanced(engine, session, event, policy)
-                rolled = rolled or Trigger.THRESHOLD in triggers
+                session, effects = advance(session, event, policy)
+                for effect in effects:
+                    session, checkpoint = perform(engine, session, effect, event.at)
+                    checkpoints.append(checkpoint)
         added = tuple(records)
-        if rolled:
+        if any(checkpoint.trigger is Trigger.THRESHOLD for checkpoint in checkpoints):
             # After the whole batch: between two of its records it would not be on the path to the second.
-            added = (*records, _rolling(engine, owner.key, records[-1]))
+            last = records[-1]
+            added = (*records, checkpoint_record(checkpoints[-1], last.id, last.at))
             engine.store.add_to_log(owner.key, added[-1:], redactor.mark)
         engine.store.put_session(session, redactor.mark)
     return Appended(session, added)
@@ -163,19 +166,6 @@ def _retells(record: Record) -> bool:
     """Whether a record only rewrites an earlier one."""
     fields = body(record) if record.type == COMPACTION else None
     return isinstance(fields, Compaction) and bool(fields.owed.retells)
-
-
-def _advanced(engine: Engine, session: Session, event: Event, policy: Policy) -> tuple[Session, set[Trigger]]:
-    session, effects = advance(session, event, policy)
-    for effect in effects:
-        session = perform(engine, session, effect, event.at)
-    return session, {effect.trigger for effect in effects}
-
-
-def _rolling(engine: Engine, key: str, behind: Record) -> Record:
-    """The checkpoint that was just taken, as a record of the log."""
-    (checkpoint,) = engine.store.checkpoints_of_session(key, 1)
-    return checkpoint_record(checkpoint, behind.id, behind.at)
 
 
 def checkpoint_record(checkpoint: Checkpoint, parent: str, at: int) -> Record:

@@ -61,7 +61,7 @@ def warn(
     if hook_event.ask not in PATIENCE_MS:
         return ""
     config, policy = engine.config(session.project), engine.policy(session.project)
-    fill = filled(engine, session, hook_event, policy)
+    fill = fill_after(engine, session, hook_event, policy)
     due = _due(session, hook_event, policy, fill, _advice(engine, session) if config.pressure.advice else ())
     if engine.clock() - at > PATIENCE_MS[hook_event.ask]:
         due = _Due()
@@ -83,7 +83,7 @@ def is_shown(fill: Fill, wish: Pressure) -> bool:
     return wish.show_in_context and fill.percent >= wish.show_from_percent
 
 
-def filled(engine: Engine, session: Session, hook_event: HookEvent, policy: Policy) -> Fill:
+def fill_after(engine: Engine, session: Session, hook_event: HookEvent, policy: Policy) -> Fill:
     """How full the window will be with what this hook event adds."""
     used, most = session.pressure.used, capacity(session.pressure, policy.models)
     marks = [one.percent * most // 100 for one in policy.flush.thresholds]

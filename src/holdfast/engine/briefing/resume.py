@@ -2,18 +2,24 @@
 
 Lineage before the same worktree before the same project, within a time limit; a session whose process lives
 is named, never continued. A brief is first compared with the current files and branch, and has a receipt.
+After a compaction it ends with queries that `recall` would answer.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
+from typing import Final
 
+from holdfast.core.brief.brief_input import BriefInput, Reason
 from holdfast.core.brief.compose import (
     Brief,
-    BriefInput,
-    Reason,
     Receipt,
+    SuggestedQuery,
     compose_for_start,
+    is_new_query,
+    suggest_queries,
     with_narrower_continuity,
 )
 from holdfast.core.documents.ledger_brief import RepositoryLedger
@@ -21,15 +27,20 @@ from holdfast.core.events.durations import HOUR_MS
 from holdfast.core.events.event import CompactionImminent, CompactionSign, Source
 from holdfast.core.events.world import Project
 from holdfast.core.evidence.trail import Utterance
+from holdfast.core.memory.memory import identity
+from holdfast.core.memory.ranking import query_words
 from holdfast.core.session.session import Phase, Process, Session, Trigger, begin, needs_brief
 from holdfast.core.text.strings import elapsed
-from holdfast.engine.briefing.startup import loaded_at_start
-from holdfast.engine.briefing.suggested_queries import with_suggested_queries
-from holdfast.engine.documents.ledger import leading
+from holdfast.engine import index
+from holdfast.engine.briefing.start_context import loaded_at_start
+from holdfast.engine.documents.ledger import leading, words_of
 from holdfast.engine.engine import Engine
-from holdfast.engine.liveness.sessions import Liveness, life_of
+from holdfast.engine.index import visible_from
+from holdfast.engine.liveness import Liveness, liveness_of
+from holdfast.engine.recording.memorize import KIND as MEMORY
 from holdfast.engine.repository import projects
-from holdfast.engine.repository.verify import checked
+from holdfast.engine.repository.projects import root_now
+from holdfast.engine.repository.world import compare_brief
 from holdfast.engine.upkeep.maintain import finalise, read_to_end
 from holdfast.harnesses.base import Ask, Harness, HookEvent
 from holdfast.lazy_dataclass import dataclass
@@ -43,6 +54,10 @@ SUMMARY_CHARS = 1_500
 
 _STANDING = frozenset(Reason) - {Reason.SUMMARY, Reason.ASKED, Reason.RECALL}
 """Reasons of briefs that Holdfast gave unasked, not in a tool's answer or with a prompt."""
+OFFERED: Final = 2
+LOOKED_UP: Final = 12
+"""The most queries that are tried."""
+HITS_LOOKED_AT: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +74,10 @@ def answer(engine: Engine, hook_event: HookEvent, session: Session, harness: Har
     if hook_event.ask is not Ask.TOOLS:
         _mark_answered(engine, session)
     fresh = _composed(engine, session, harness, brief_input) if brief_input else ""
-    return standing(engine, session) if hook_event.ask is Ask.REQUEST else fresh
+    return briefs_in_window(engine, session) if hook_event.ask is Ask.REQUEST else fresh
 
 
-def standing(engine: Engine, session: Session) -> str:
+def briefs_in_window(engine: Engine, session: Session) -> str:
     """All briefs that the session got in its present window, the same bytes each time."""
     receipts = [receipt for receipt in _receipts(engine, session) if receipt.reason in _STANDING]
     return "\n\n".join(receipt.text for receipt in reversed(receipts))
@@ -256,7 +271,7 @@ def _receipts(engine: Engine, session: Session) -> list[Receipt]:
 def _checked(engine: Engine, brief_input: BriefInput) -> BriefInput:
     project = brief_input.session.project
     redact = engine.redactor_to_show(project).of_session(brief_input.session.key)
-    return checked(brief_input, redact, projects.root_now(engine.store, project))
+    return compare_brief(brief_input, redact, projects.root_now(engine.store, project))
 
 
 def _continued(
@@ -275,7 +290,7 @@ def _continued(
         now,
         neighbours=neighbours,
         elsewhere=engine.harness(predecessor.harness).title if elsewhere else "",
-        may_go_on=predecessor.phase is Phase.LIVE and life_of(engine, predecessor) is Liveness.SHARED,
+        may_go_on=predecessor.phase is Phase.LIVE and liveness_of(engine, predecessor) is Liveness.SHARED,
     )
     return _with_words(engine, _checked(engine, brief_input))
 
@@ -285,7 +300,7 @@ def _settled(engine: Engine, predecessors: Predecessors) -> Predecessors:
     predecessor = predecessors.predecessor
     if predecessor is None or predecessor.phase is not Phase.LIVE:
         return predecessors
-    settle = read_to_end if life_of(engine, predecessor) is Liveness.SHARED else finalise
+    settle = read_to_end if liveness_of(engine, predecessor) is Liveness.SHARED else finalise
     return replace(predecessors, predecessor=settle(engine, predecessor))
 
 
@@ -309,7 +324,7 @@ def _cleared(engine: Engine, session: Session, previous: str) -> Predecessors:
         for other in engine.store.sessions_of_process(session.process, SESSIONS_LOOKED_AT)
         if other.key != session.key and other.project.project_id == session.project.project_id
     ]
-    if life_of(engine, session) is Liveness.SHARED:
+    if liveness_of(engine, session) is Liveness.SHARED:
         worktree = session.project.worktree_id
         before = [each for each in before if each.project.worktree_id == worktree and not each.turn_open]
     predecessor = next((other for other in before if _has_content(engine, other)), None)
@@ -325,7 +340,7 @@ def _is_busy(engine: Engine, session: Session, process: Process | None) -> bool:
     """Whether a session is live: its process lives, or may live and was active recently."""
     if session.phase is not Phase.LIVE:
         return False
-    match life_of(engine, session):
+    match liveness_of(engine, session):
         case Liveness.GONE:
             return False
         case Liveness.OWN:
@@ -388,3 +403,47 @@ def _store_receipt(
             engine.store.add_lineage(
                 Lineage(session.key, brief_input.session.key, brief_input.reason.value, brief_input.now)
             )
+
+
+def brief_if_compacted_now(engine: Engine, session: Session) -> Brief:
+    """The brief that the session would get if it were compacted now; nothing is stored."""
+    harness_keeps, words = engine.harness(session.harness).kept, words_of(engine, session)
+    brief_input = BriefInput(Reason.COMPACT, session, engine.clock(), words=words, kept=harness_keeps)
+    redact = engine.redactor_to_show(session.project).of_session(session.key)
+    brief_input = compare_brief(brief_input, redact, root_now(engine.store, session.project))
+    return compose_for_start(brief_input, engine.config(session.project).continuity.recovery_budget_chars)
+
+
+def with_suggested_queries(engine: Engine, brief_input: BriefInput, brief: Brief) -> BriefInput:
+    """The input with suggested queries for what a compaction just removed and `recall` would find."""
+    if brief_input.reason not in (Reason.COMPACT, Reason.LATE) or not brief.text:
+        return brief_input
+    return replace(
+        brief_input,
+        offers=tuple(offer.query for offer in islice(_answered_queries(engine, brief_input, brief), OFFERED)),
+    )
+
+
+def _answered_queries(engine: Engine, brief_input: BriefInput, brief: Brief) -> Iterator[SuggestedQuery]:
+    suggested = list[SuggestedQuery]()
+    for offer in islice(suggest_queries(brief_input, brief), LOOKED_UP):
+        if is_new_query(offer, suggested) and _is_answered(engine, brief_input, offer, brief):
+            suggested.append(offer)
+            yield offer
+
+
+def _is_answered(engine: Engine, brief_input: BriefInput, offer: SuggestedQuery, brief: Brief) -> bool:
+    """Whether a search finds a text with most of the words that is not in the brief."""
+    where = visible_from(brief_input.session.project)
+    if offer.durable:
+        where = replace(where, kinds=(MEMORY, index.MEMORY_FILE))
+    words = query_words(offer.query)
+    hits = [hit.id for hit in engine.store.search(words, where, HITS_LOOKED_AT)]
+    superseded = engine.store.superseded_among(hits)
+    documents = engine.store.around([id for id in hits if id not in superseded], 0, where)
+    told_already = identity(brief.text)
+    return any(
+        2 * sum(word.lower() in document.text.lower() for word in words) >= len(words)
+        and identity(document.text) not in told_already
+        for document in documents
+    )

@@ -9,8 +9,8 @@ from __future__ import annotations
 from holdfast.core.brief.compose import compose_for_start
 from holdfast.core.events.world import Project
 from holdfast.engine.briefing.resume import next_brief
-from holdfast.engine.documents import auto_save, continuity, dream
-from holdfast.engine.documents.continuity import Outcome
+from holdfast.engine.documents import continuity, dream
+from holdfast.engine.documents.continuity import SaveOutcome
 from holdfast.engine.engine import Engine
 from holdfast.engine.models.summarize import Means
 from holdfast.errors import HoldfastError
@@ -33,7 +33,7 @@ def before(engine: Engine, project: Project) -> Ready:
     notes: tuple[str, ...] = ()
     if config.dream.auto_build and engine.home is not None:
         try:
-            dream.build(engine, continuity.room(engine, engine.home, project))
+            dream.build(engine, continuity.continuity_files(engine, engine.home, project))
         except HoldfastError as error:
             notes = (f"the dream snapshot is as it was: {error.message}",)
     if not config.continuity.auto_load:
@@ -44,6 +44,6 @@ def before(engine: Engine, project: Project) -> Ready:
     return Ready(redact(brief.text) if brief else "", notes)
 
 
-def after(engine: Engine, project: Project, since: int, means: Means) -> Outcome | None:
+def after(engine: Engine, project: Project, since: int, means: Means) -> SaveOutcome | None:
     """Save the harness's session if it was active since then, the settings ask for it and it is not saved."""
-    return auto_save.save_latest(engine, project, since, means)
+    return continuity.auto_save_latest(engine, project, since, means)

@@ -1,18 +1,23 @@
 """Continuity: save, refresh, read and clear the Markdown working state of a project.
 
 Save merges, refresh replaces, reading writes nothing. Each generation is entered in an audit log; if that
-fails, a marker stays until a later entry succeeds.
+fails, a marker stays until a later entry succeeds. The content comes from a session by rules or, if the
+settings say so, from a model. Auto-save merges the work of a session that is over, if the settings say so.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from holdfast import harnesses
+from holdfast.core.agent_log.summary import Failed
 from holdfast.core.documents.continuity import (
     LayerName,
     LayerSummary,
@@ -28,14 +33,17 @@ from holdfast.core.documents.continuity import (
     with_front_matter,
 )
 from holdfast.core.documents.continuity_audit import AuditEntry, AuditScope, AuditTrigger, WriteMode, entry_of
+from holdfast.core.documents.continuity_model import answer, answer_schema, question
 from holdfast.core.documents.continuity_startup import LayerContent
+from holdfast.core.documents.continuity_summary import Author, GeneratedSummary, confidence, generated
 from holdfast.core.events.world import Project
+from holdfast.core.session.session import Phase, Session
 from holdfast.engine.documents import continuity_source
-from holdfast.engine.documents.continuity_source import Marker, Source
-from holdfast.engine.documents.extract import extract
+from holdfast.engine.documents.continuity_source import ContinuitySource, Marker, SourceChoice
 from holdfast.engine.documents.git_exclude import keep_out_of_git
 from holdfast.engine.engine import Engine
-from holdfast.engine.models.summarize import Means
+from holdfast.engine.models.rewrite_checkpoints import conversation_turns
+from holdfast.engine.models.summarize import Means, ModelQuestion, ask
 from holdfast.errors import HoldfastError
 from holdfast.files import audit_log, project_files
 from holdfast.files import continuity as files
@@ -51,6 +59,15 @@ LAYERS: Final = {
     AuditScope.BOTH: (LayerName.SHARED, LayerName.LOCAL),
 }
 ENTRIES_READ: Final = 200
+BY_RULES: Final = "heuristic"
+BY_MODEL: Final = "model"
+NOTHING_TO_ASK: Final = "there is too little in the session to ask a model about"
+LOOKED_AT: Final = 20
+NEWS_MS: Final = 24 * 3_600_000
+"""Sessions that ended longer ago are not saved: the next one has long gone on from its brief."""
+SAVED: Final = "continuity_saved"
+"""The fact in which the store notes up to which moment recent sessions are in the continuity."""
+NOTED: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,26 +90,26 @@ class ContinuityFiles:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class SaveTask:
     """What to generate: for which layers, from which source, and who asked."""
 
     scope: AuditScope
-    source: Source
+    source: ContinuitySource
     trigger: AuditTrigger
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SaveOutcome:
     """One generation: its log entry, why this source, and the marker if the entry could not be written."""
 
     entry: AuditEntry
-    source: Source
+    source: ContinuitySource
     said: Mapping[LayerName, LayerSummary]
     """What the session contributes to each layer."""
     marker: Marker | None
 
 
-def room(engine: Engine, home: Path, project: Project) -> ContinuityFiles:
+def continuity_files(engine: Engine, home: Path, project: Project) -> ContinuityFiles:
     """Where the continuity files of a project are."""
     folder = home / "projects" / project.project_id
     style = engine.config(project).continuity.local_path_style
@@ -113,14 +130,14 @@ def layers(continuity: ContinuityFiles) -> list[Layer]:
 
 
 @dataclass(frozen=True, slots=True)
-class Readable:
+class ReadableLayers:
     """The layers that can be read, the shared one first, and why another one cannot."""
 
     layers: tuple[Layer, ...]
     unreadable: tuple[str, ...]
 
 
-def readable(continuity: ContinuityFiles) -> Readable:
+def readable_layers(continuity: ContinuityFiles) -> ReadableLayers:
     """The readable layers: one that cannot be read does not hide the other."""
     layers_read: list[Layer] = []
     unreadable: list[str] = []
@@ -131,20 +148,20 @@ def readable(continuity: ContinuityFiles) -> Readable:
             unreadable.append(error.message)
         else:
             layers_read += [layer] if layer else []
-    return Readable(tuple(layers_read), tuple(unreadable))
+    return ReadableLayers(tuple(layers_read), tuple(unreadable))
 
 
-def layered(every_layer: Sequence[Layer]) -> list[LayerContent]:
+def layers_with_paths(every_layer: Sequence[Layer]) -> list[LayerContent]:
     """The layers with their paths and content."""
     return [LayerContent(one.name, str(one.target.whole), summary_of(one.document)) for one in every_layer]
 
 
-def save(engine: Engine, continuity: ContinuityFiles, task: Task, means: Means) -> Outcome:
+def save(engine: Engine, continuity: ContinuityFiles, task: SaveTask, means: Means) -> SaveOutcome:
     """Merge the content of the source's session into the layers."""
     return _generate(engine, continuity, task, WriteMode.MERGE, means)
 
 
-def refresh(engine: Engine, continuity: ContinuityFiles, task: Task, means: Means) -> Outcome:
+def refresh(engine: Engine, continuity: ContinuityFiles, task: SaveTask, means: Means) -> SaveOutcome:
     """Replace the layers with the content of the source's session."""
     return _generate(engine, continuity, task, WriteMode.REPLACE, means)
 
@@ -168,13 +185,13 @@ def restore(engine: Engine, continuity: ContinuityFiles, layer: LayerName, versi
 
 
 def _generate(
-    engine: Engine, continuity: ContinuityFiles, task: Task, mode: WriteMode, means: Means
-) -> Outcome:
+    engine: Engine, continuity: ContinuityFiles, task: SaveTask, mode: WriteMode, means: Means
+) -> SaveOutcome:
     scope, source = task.scope, task.source
     session = continuity_source.read(engine, source, continuity.project)
     extracted = extract(engine, session, source, means)
     redact = engine.redactor(continuity.project).of_session(source.session)
-    summaries = {name: redacted(extracted.generated.layers[name], redact) for name in LAYERS[scope]}
+    summaries = {name: redacted_summary(extracted.generated.layers[name], redact) for name in LAYERS[scope]}
     at = engine.clock()
     entry = AuditEntry(
         id=engine.new_id(),
@@ -211,7 +228,7 @@ def _generate(
             continuity_source.mark(continuity.recovery, entry, error.message)
             raise
     entry = replace(entry, written=tuple(map(str, written)))
-    return Outcome(entry, source, summaries, _log_generation(continuity, entry))
+    return SaveOutcome(entry, source, summaries, _log_generation(continuity, entry))
 
 
 def _new_layer(
@@ -232,7 +249,7 @@ def _new_layer(
 
 
 def _refuse_emptying(
-    continuity: ContinuityFiles, summaries: Mapping[LayerName, LayerSummary], source: Source
+    continuity: ContinuityFiles, summaries: Mapping[LayerName, LayerSummary], source: ContinuitySource
 ) -> None:
     """Raise an error if a layer with content would be replaced by an empty one."""
     emptied = [
@@ -269,7 +286,7 @@ def _targets(
     return targets
 
 
-def redacted(summary: LayerSummary, redact: Callable[[str], str]) -> LayerSummary:
+def redacted_summary(summary: LayerSummary, redact: Callable[[str], str]) -> LayerSummary:
     """A layer's content, redacted."""
     items = {part: tuple(map(redact, texts)) for part, texts in summary.items.items()}
     return LayerSummary(redact(summary.goal), items)
@@ -288,3 +305,106 @@ def _log_generation(continuity: ContinuityFiles, entry: AuditEntry) -> Marker | 
 def _hidden_from_git(engine: Engine, continuity: ContinuityFiles, target: Target) -> None:
     inside = target.whole.relative_to(continuity.places.root).as_posix()
     keep_out_of_git(engine, continuity.project, f"{OWN_FOLDER}/" if inside.startswith(OWN_FOLDER) else inside)
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """A session's content for the layers, the configured and the actual method, and why they differ."""
+
+    generated: GeneratedSummary
+    configured: str
+    preferred: str
+    actual: str
+    fallback: str = ""
+
+
+def extract(engine: Engine, session: Session, source: ContinuitySource, means: Means) -> Extracted:
+    """A session's content, by the method that the settings prefer, or else by the rules."""
+    configured = engine.config(session.project).continuity.extractor
+    rules = generated(session)
+    if configured != BY_MODEL:
+        return Extracted(rules, configured, BY_RULES, BY_RULES)
+    written = _by_model(engine, session, source, rules, means)
+    if not isinstance(written, Failed):
+        return Extracted(written, configured, BY_MODEL, BY_MODEL)
+    doubtful = confidence(Author.STAND_IN, rules.counts, rules.warnings)
+    return Extracted(replace(rules, confidence=doubtful), configured, BY_MODEL, BY_RULES, written.reason)
+
+
+def _by_model(
+    engine: Engine, session: Session, source: ContinuitySource, rules: GeneratedSummary, means: Means
+) -> GeneratedSummary | Failed:
+    if not rules.counts.total:
+        return Failed(NOTHING_TO_ASK)
+    events = continuity_source.events(engine, source)
+    prompt = ModelQuestion(
+        question(session, tuple(conversation_turns(events))), session.model, answer_schema()
+    )
+    return ask(engine, session.project, prompt, lambda text, _: answer(text, session, rules), means)
+
+
+def session_to_save(engine: Engine) -> Session | None:
+    """A session that is over and not in the continuity yet, in a project whose settings ask for auto-save."""
+    saved_until, now = _saved_until(engine), engine.clock()
+    # Housekeeping asks often: the settings of a project are read once.
+    projects: dict[str, bool] = {}
+    for session in engine.store.sessions(LOOKED_AT):
+        if session.phase is Phase.LIVE or now - session.last_event_at > NEWS_MS:
+            continue
+        project = session.project.project_id
+        if project not in projects:
+            projects[project] = engine.config(session.project).continuity.auto_save
+        if (
+            projects[project]
+            and saved_until.get(_session_hash(session), 0) < session.changed_at
+            and _is_enabled(engine, session)
+        ):
+            return session
+    return None
+
+
+def auto_save(engine: Engine, session: Session, means: Means) -> SaveOutcome | None:
+    """Merge a session's work into both layers; None if another process does that."""
+    if engine.home is None or not _claim(engine, session):
+        return None
+    here = continuity_files(engine, engine.home, session.project)
+    source = ContinuitySource(SourceChoice.PRIMARY, session.harness, Path(session.transcript), session.key)
+    return save(engine, here, SaveTask(AuditScope.BOTH, source, AuditTrigger.WRAPPER), means)
+
+
+def auto_save_latest(engine: Engine, project: Project, since: int, means: Means) -> SaveOutcome | None:
+    """Save the project's latest primary session, if it was active since then and the settings ask for it."""
+    session = continuity_source.primary(engine, project)
+    if session is None or session.changed_at < since or not _is_enabled(engine, session):
+        return None
+    return auto_save(engine, session, means)
+
+
+def _is_enabled(engine: Engine, session: Session) -> bool:
+    return (
+        bool(session.transcript)
+        and not engine.is_stopped(session.project)
+        and engine.config(session.project).continuity.auto_save
+        and continuity_source.is_primary(engine, session)
+    )
+
+
+def _claim(engine: Engine, session: Session) -> bool:
+    """Whether this process is to save the session; noted first, so that a failure is not retried for ever."""
+    with engine.store.writing():
+        saved_until = _saved_until(engine)
+        if saved_until.pop(_session_hash(session), 0) >= session.changed_at:
+            return False
+        latest = dict([*saved_until.items(), (_session_hash(session), session.changed_at)][-NOTED:])
+        engine.store.put_fact(SAVED, msgspec.json.encode(latest).decode())
+    return True
+
+
+def _session_hash(session: Session) -> str:
+    """A hash of the session's key, so that nothing here reveals a forgotten session."""
+    return hashlib.sha256(session.key.encode()).hexdigest()[:16]
+
+
+def _saved_until(engine: Engine) -> dict[str, int]:
+    fact = engine.store.fact(SAVED)
+    return msgspec.json.decode(fact, type=dict[str, int]) if fact else {}

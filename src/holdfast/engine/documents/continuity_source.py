@@ -21,7 +21,13 @@ from holdfast.core.events.event import Event
 from holdfast.core.events.world import Project
 from holdfast.core.session.session import Session
 from holdfast.engine.engine import Engine
-from holdfast.engine.recording.preview import EVERY, fold, is_transcript_of, recounted, regular
+from holdfast.engine.recording.preview import (
+    EVERY,
+    fold,
+    is_transcript_of,
+    session_and_events,
+    transcript_file,
+)
 from holdfast.engine.repository import projects
 from holdfast.errors import HoldfastError, TranscriptUnreadable
 from holdfast.files import atomic
@@ -35,7 +41,7 @@ HEAD_BYTES = 1 << 16
 NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
 
 
-class Choice(StrEnum):
+class SourceChoice(StrEnum):
     """Why this transcript was chosen."""
 
     EXPLICIT = "explicit-rollout"
@@ -45,10 +51,10 @@ class Choice(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ContinuitySource:
     """A transcript, its harness, and why it was chosen."""
 
-    choice: Choice
+    choice: SourceChoice
     harness: str
     transcript: Path
     session: str
@@ -63,26 +69,32 @@ class Marker:
     reason: str
 
 
-def named(transcript: Path, harness: str) -> Source:
+def source_named(transcript: Path, harness: str) -> ContinuitySource:
     """The transcript that the user named; its harness is detected if they did not say."""
     # Absolute, because the audit log does not say from which directory it was named.
     transcript = transcript.absolute()
-    regular(transcript)
+    transcript_file(transcript)
     if harness:
-        return Source(Choice.EXPLICIT, harnesses.reader(harness).name, transcript, transcript.stem)
+        return ContinuitySource(
+            SourceChoice.EXPLICIT, harnesses.reader(harness).name, transcript, transcript.stem
+        )
     for name in harnesses.readable():
         if is_transcript_of(harnesses.reader(name), transcript):
-            return Source(Choice.EXPLICIT, name, transcript, transcript.stem)
+            return ContinuitySource(SourceChoice.EXPLICIT, name, transcript, transcript.stem)
     raise TranscriptUnreadable(
         f"`{transcript}` is not a transcript that can be read", "name the harness with --harness"
     )
 
 
-def latest_primary(engine: Engine, project: Project, environment: Mapping[str, str] = NO_VARIABLES) -> Source:
+def latest_primary(
+    engine: Engine, project: Project, environment: Mapping[str, str] = NO_VARIABLES
+) -> ContinuitySource:
     """The transcript of the project's latest primary session, even if no hook ever reported it."""
     session = primary(engine, project)
     source = (
-        Source(Choice.PRIMARY, session.harness, Path(session.transcript), session.key) if session else None
+        ContinuitySource(SourceChoice.PRIMARY, session.harness, Path(session.transcript), session.key)
+        if session
+        else None
     )
     since = _changed_at(harnesses.reader(source.harness), source.transcript) if source else 0
     latest_source = _on_disk(engine, project, environment, since) or source
@@ -91,7 +103,9 @@ def latest_primary(engine: Engine, project: Project, environment: Mapping[str, s
     return latest_source
 
 
-def _on_disk(engine: Engine, project: Project, environment: Mapping[str, str], since: int) -> Source | None:
+def _on_disk(
+    engine: Engine, project: Project, environment: Mapping[str, str], since: int
+) -> ContinuitySource | None:
     """The newest transcript on disk of a session in this worktree, else in this project.
 
     Only those that changed after that time, of sessions that are neither stored nor forgotten.
@@ -99,7 +113,7 @@ def _on_disk(engine: Engine, project: Project, environment: Mapping[str, str], s
     config = engine.config(project)
     if not config.continuity.enabled or excluded(config, project.normalized):
         return None
-    elsewhere: Source | None = None
+    elsewhere: ContinuitySource | None = None
     for harness, path in _newest_transcripts(engine.user_home, environment, since)[:TRANSCRIPTS_LOOKED_AT]:
         key = harness.session_of(path)
         # A transcript that points to its beginning in another one is a fork.
@@ -111,7 +125,7 @@ def _on_disk(engine: Engine, project: Project, environment: Mapping[str, str], s
         there = projects.resolve(engine.store, cwd).project
         if there.project_id != project.project_id:
             continue
-        source = Source(Choice.PRIMARY, harness.name, path, key)
+        source = ContinuitySource(SourceChoice.PRIMARY, harness.name, path, key)
         if there.worktree_id == project.worktree_id:
             return source
         elsewhere = elsewhere or source
@@ -152,24 +166,24 @@ def is_primary(engine: Engine, session: Session) -> bool:
     return lineage is None or lineage.kind != "fork"
 
 
-def trusted(
+def trusted_source(
     engine: Engine,
     project: Project,
     scope: AuditScope,
     markers: Iterable[Marker],
     log: Iterable[AuditEntry],
     environment: Mapping[str, str] = NO_VARIABLES,
-) -> Source:
+) -> ContinuitySource:
     """The source of the present continuity, by the last log entry or marker for exactly these layers."""
     pending = [marker for marker in markers if marker.entry.scope is scope]
     if pending:
         newest = max(pending, key=lambda marker: marker.entry.at)
-        return _source_of(Choice.MARKER, newest.entry)
+        return _source_of(SourceChoice.MARKER, newest.entry)
     entry = latest_entry(log, scope)
-    return _source_of(Choice.AUDIT, entry) if entry else latest_primary(engine, project, environment)
+    return _source_of(SourceChoice.AUDIT, entry) if entry else latest_primary(engine, project, environment)
 
 
-def read(engine: Engine, source: Source, project: Project) -> Session:
+def read(engine: Engine, source: ContinuitySource, project: Project) -> Session:
     """The session in the source, as work in this project.
 
     For the project's latest session, the stored state replaces a transcript that is gone.
@@ -178,30 +192,32 @@ def read(engine: Engine, source: Source, project: Project) -> Session:
     try:
         folded = fold(harness, source.transcript, source.session)
     except TranscriptUnreadable as error:
-        if source.choice in (Choice.MARKER, Choice.AUDIT):
+        if source.choice in (SourceChoice.MARKER, SourceChoice.AUDIT):
             raise TranscriptUnreadable(
                 f"{error.message}; the {source.choice} names it",
                 "name another transcript with --transcript FILE",
             ) from error
-        stored_session = engine.store.session(source.session) if source.choice is Choice.PRIMARY else None
+        stored_session = (
+            engine.store.session(source.session) if source.choice is SourceChoice.PRIMARY else None
+        )
         if stored_session is None or stored_session.trail.is_empty():
             raise
         folded = stored_session
     return replace(folded, project=project)
 
 
-def events(engine: Engine, source: Source) -> tuple[Event, ...]:
+def events(engine: Engine, source: ContinuitySource) -> tuple[Event, ...]:
     """The events of the session in the source, oldest first; stored ones if the transcript is gone."""
     try:
-        return recounted(harnesses.reader(source.harness), source.transcript, source.session)[1]
+        return session_and_events(harnesses.reader(source.harness), source.transcript, source.session)[1]
     except TranscriptUnreadable:
-        if source.choice is not Choice.PRIMARY:
+        if source.choice is not SourceChoice.PRIMARY:
             raise
         return tuple(engine.store.events(source.session, EVERY))
 
 
-def _source_of(choice: Choice, entry: AuditEntry) -> Source:
-    return Source(choice, entry.harness, Path(entry.transcript), entry.session)
+def _source_of(choice: SourceChoice, entry: AuditEntry) -> ContinuitySource:
+    return ContinuitySource(choice, entry.harness, Path(entry.transcript), entry.session)
 
 
 def markers(folder: Path) -> list[Marker]:

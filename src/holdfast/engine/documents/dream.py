@@ -31,8 +31,8 @@ from holdfast.core.documents.promotion import (
     take_step,
 )
 from holdfast.engine.documents import continuity_source
-from holdfast.engine.documents.continuity import ContinuityFiles, layered, layers
-from holdfast.engine.documents.continuity_source import Source
+from holdfast.engine.documents.continuity import ContinuityFiles, layers, layers_with_paths
+from holdfast.engine.documents.continuity_source import ContinuitySource
 from holdfast.engine.engine import Engine
 from holdfast.engine.memory.remember import MemoryRequest, remember
 from holdfast.errors import HoldfastError, NotThere
@@ -59,14 +59,14 @@ class Inspected:
     diagnostics: tuple[str, ...]
 
 
-def build(engine: Engine, continuity: ContinuityFiles, subagent: Source | None = None) -> Snapshot:
+def build(engine: Engine, continuity: ContinuityFiles, subagent: ContinuitySource | None = None) -> Snapshot:
     """Collect candidates from the continuity or, blocked at first, from a subagent's transcript."""
     at = engine.clock()
     with locked(_folder(continuity)):
         current_layers = layers(continuity)
         fresh = [
             one
-            for layer in layered(current_layers)
+            for layer in layers_with_paths(current_layers)
             for one in candidates(layer.summary, layer_source(layer.name), blocked=False, at=at)
         ]
         if subagent is not None:
@@ -135,7 +135,7 @@ def as_json(candidate: PromotionCandidate) -> dict[str, Any]:
 
 
 def _of_subagent(
-    engine: Engine, continuity: ContinuityFiles, source: Source, at: int
+    engine: Engine, continuity: ContinuityFiles, source: ContinuitySource, at: int
 ) -> list[PromotionCandidate]:
     session = continuity_source.read(engine, source, continuity.project)
     redact = engine.redactor(continuity.project).of_session(source.session)

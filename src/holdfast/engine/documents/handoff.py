@@ -37,8 +37,7 @@ from holdfast.engine.engine import Engine
 from holdfast.engine.repository import git
 from holdfast.engine.repository.git import Repository
 from holdfast.engine.repository.projects import root_now
-from holdfast.engine.repository.verify import checked
-from holdfast.engine.repository.world import git_position
+from holdfast.engine.repository.world import compare_brief, git_position
 from holdfast.errors import HoldfastError, NotThere, PathRefused
 from holdfast.files import worktree
 from holdfast.lazy_dataclass import dataclass
@@ -59,7 +58,7 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class HandoffFinding:
     """One statement of a handoff, and whether it still holds."""
 
     what: str
@@ -101,7 +100,7 @@ def create(
         raise HoldfastError("a handoff needs a purpose", "say what the next session is to do with it")
     redact = engine.redactor(project).of_session(session.key)
     brief_input = BriefInput(Reason.STARTUP, session, engine.clock(), words=words_of(engine, session))
-    brief_input = checked(brief_input, redact, root_now(engine.store, session.project))
+    brief_input = compare_brief(brief_input, redact, root_now(engine.store, session.project))
     now = git_position(project) or GitState("", "", (), ())
     head = HandoffHead(
         purpose=purpose,
@@ -115,7 +114,7 @@ def create(
     return _written(project, redact(render(document)), now, redact(purpose), engine.clock())
 
 
-def every(project: Project) -> list[HandoffFile]:
+def all_handoffs(project: Project) -> list[HandoffFile]:
     """The handoffs of all worktrees of a project, the newest first."""
     files_found = [one for root in roots(project) for one in _in(root)]
     return sorted(files_found, key=lambda one: (one.head.created, one.name), reverse=True)
@@ -123,7 +122,7 @@ def every(project: Project) -> list[HandoffFile]:
 
 def find(project: Project, name: str) -> HandoffFile:
     """The handoff with that name; without a name, the newest that was not picked up."""
-    handoffs = every(project)
+    handoffs = all_handoffs(project)
     if not name:
         waiting = [one for one in handoffs if one.head.is_open]
         if not waiting:
@@ -148,7 +147,7 @@ def _list_hint(handoffs: Sequence[HandoffFile]) -> str:
     return f"name one: {names}; `holdfast handoff list` shows all"
 
 
-def verified(project: Project, handoff_file: HandoffFile) -> list[Finding]:
+def verify_handoff(project: Project, handoff_file: HandoffFile) -> list[HandoffFinding]:
     """Compare a handoff's statements with the worktree in which it is picked up."""
     place = git.find(project.root)
     findings = [
@@ -161,7 +160,7 @@ def verified(project: Project, handoff_file: HandoffFile) -> list[Finding]:
     return [finding for finding in findings if finding is not None]
 
 
-def verdict(findings: Sequence[Finding]) -> Verdict:
+def verdict(findings: Sequence[HandoffFinding]) -> Verdict:
     """The verdict of all findings together; unknown if nothing could be checked."""
     verdicts = {finding.verdict for finding in findings} or {Verdict.UNKNOWN}
     return next((one for one in (Verdict.DRIFT, Verdict.UNKNOWN) if one in verdicts), Verdict.VERIFIED)
@@ -179,9 +178,9 @@ def pick_up(engine: Engine, handoff_file: HandoffFile, session: Session | None) 
     return replace(handoff_file, text=text, head=head_of(text) or handoff_file.head)
 
 
-def handed_off(project: Project, session: Session) -> bool:
+def handoffs_of(project: Project, session: Session) -> bool:
     """Whether a session has written a handoff already."""
-    return any(one.head.session == session.key for one in every(project))
+    return any(one.head.session == session.key for one in all_handoffs(project))
 
 
 def roots(project: Project) -> list[Path]:
@@ -254,48 +253,48 @@ def _holds(root: Path, check: Check) -> Verdict:
     return Verdict.VERIFIED if check.pattern.encode() in text else Verdict.DRIFT
 
 
-def _check(root: Path, check: Check) -> Finding:
+def _check(root: Path, check: Check) -> HandoffFinding:
     is_there = _holds(root, Check(check.path))
     if is_there is not Verdict.VERIFIED or not check.pattern:
         details = {Verdict.DRIFT: "it is gone", Verdict.UNKNOWN: "it cannot be read"}
-        return Finding(f"`{check.path}` exists", is_there, details.get(is_there, ""))
+        return HandoffFinding(f"`{check.path}` exists", is_there, details.get(is_there, ""))
     holds = _holds(root, check)
     detail = "" if holds is Verdict.VERIFIED else "the line is not there any more"
-    return Finding(f"`{check.path}` holds `{check.pattern}`", holds, detail)
+    return HandoffFinding(f"`{check.path}` holds `{check.pattern}`", holds, detail)
 
 
-def _doubt(doubt: Doubt) -> Finding:
+def _doubt(doubt: Doubt) -> HandoffFinding:
     """A finding for what was already in doubt when the document was written; it cannot be checked here."""
     detail = f"UNCONFIRMED in the document{f': {doubt.why}' if doubt.why else ''}"
-    return Finding(doubt.what, Verdict.UNKNOWN, detail)
+    return HandoffFinding(doubt.what, Verdict.UNKNOWN, detail)
 
 
-def _conflict(text: str) -> Finding | None:
+def _conflict(text: str) -> HandoffFinding | None:
     line = conflict(text)
     detail = f"a merge conflict begins in its line {line}"
-    return Finding("the document", Verdict.DRIFT, detail) if line else None
+    return HandoffFinding("the document", Verdict.DRIFT, detail) if line else None
 
 
-def _branch(project: Project, head: HandoffHead) -> Finding | None:
+def _branch(project: Project, head: HandoffHead) -> HandoffFinding | None:
     now = git_position(project)
     if now is None or not head.branch:
         return None
     if now.branch == head.branch:
-        return Finding(f"branch `{head.branch}`", Verdict.VERIFIED)
-    return Finding(f"branch `{head.branch}`", Verdict.DRIFT, f"now it is `{now.branch or 'detached'}`")
+        return HandoffFinding(f"branch `{head.branch}`", Verdict.VERIFIED)
+    return HandoffFinding(f"branch `{head.branch}`", Verdict.DRIFT, f"now it is `{now.branch or 'detached'}`")
 
 
-def _commits(repository: Repository | None, head: HandoffHead) -> Finding | None:
+def _commits(repository: Repository | None, head: HandoffHead) -> HandoffFinding | None:
     if not head.commit:
         return None
     what = f"commit {head.commit[:10]}"
     moves = git.moves_since(repository, head.commit) if repository else None
     if moves is None:
-        return Finding(what, Verdict.UNKNOWN, "this worktree's log does not reach back to it")
+        return HandoffFinding(what, Verdict.UNKNOWN, "this worktree's log does not reach back to it")
     if not moves:
-        return Finding(what, Verdict.VERIFIED)
+        return HandoffFinding(what, Verdict.VERIFIED)
     more = f" and {len(moves) - MOVES_SHOWN} more" if len(moves) > MOVES_SHOWN else ""
-    return Finding(what, Verdict.DRIFT, f"since then: {'; '.join(moves[:MOVES_SHOWN])}{more}")
+    return HandoffFinding(what, Verdict.DRIFT, f"since then: {'; '.join(moves[:MOVES_SHOWN])}{more}")
 
 
 def iso(at: int) -> str:

@@ -45,11 +45,10 @@ from holdfast.core.session.session import Session, Trigger
 from holdfast.core.work.ledger_content import fill_ledger
 from holdfast.engine.documents.git_exclude import keep_out_of_git
 from holdfast.engine.engine import Engine
-from holdfast.engine.liveness.sessions import Liveness, life_of
+from holdfast.engine.liveness import Liveness, liveness_of
 from holdfast.engine.repository import git
 from holdfast.engine.repository.projects import root_now
-from holdfast.engine.repository.verify import checked
-from holdfast.engine.repository.world import file_states, git_position
+from holdfast.engine.repository.world import compare_brief, file_states, git_position
 from holdfast.errors import HoldfastError
 from holdfast.files import agents_yml
 from holdfast.files import ledger as files
@@ -111,7 +110,7 @@ def place_of(home: Path, project: Project, path: str) -> Place:
 
 
 def save(
-    engine: Engine, place: Place, project: Project, session: Session | None, given: Ledger
+    engine: Engine, place: Place, project: Project, session: Session | None, entries: Ledger
 ) -> SavedLedger:
     """Write the session's work state, and any explicit words, into the ledger."""
     at = engine.clock()
@@ -124,7 +123,7 @@ def save(
         )
         ledger_input = replace(
             ledger_input,
-            given=_redacted(given, redact),
+            given=_redacted(entries, redact),
             ours=own_entries,
             found=_redacted(ledger_input.found, redact),
         )
@@ -247,7 +246,7 @@ def _ledger_input(
         return LedgerInput(file_doubts=file_doubts(there.files, {}, states, 0, saved_at))
     brief_input = BriefInput(Reason.CLEAR, session, engine.clock(), words=words_of(engine, session))
     redact = engine.redactor(project).of_session(session.key)
-    brief_input = checked(brief_input, redact, root_now(engine.store, session.project))
+    brief_input = compare_brief(brief_input, redact, root_now(engine.store, session.project))
     content = fill_ledger(brief_input)
     touched = {key_of(relative(touch.path, brief_input)): touch.at for touch in session.trail.files}
     paths = dict.fromkeys(map(_path, (*there.files, *content.files)))
@@ -259,9 +258,9 @@ def _ledger_input(
     )
 
 
-def by_agent(given: Ledger, session: Session) -> Ledger:
+def by_agent(entries: Ledger, session: Session) -> Ledger:
     """An agent's own entries, with marks on those that its user has not confirmed."""
-    return mark_unconfirmed(given, session.trail)
+    return mark_unconfirmed(entries, session.trail)
 
 
 def words_of(engine: Engine, session: Session) -> tuple[Utterance, ...]:
@@ -287,7 +286,9 @@ def _belongs_to_other_session(engine: Engine, place: Place, own: set[str]) -> bo
     """Whether the ledger belongs to another session that is still live."""
     last = next((version.writer for version in files.versions(place)), "")
     others = (other for other in engine.store.live_sessions() if other.key not in own)
-    return any(files.writer(other.key) == last and life_of(engine, other) is Liveness.OWN for other in others)
+    return any(
+        files.writer(other.key) == last and liveness_of(engine, other) is Liveness.OWN for other in others
+    )
 
 
 def _came_with_the_clone(place: Place, project: Project, redacted: str) -> bool:

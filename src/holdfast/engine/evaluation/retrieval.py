@@ -1,18 +1,21 @@
 """Retrieval: whether recall finds what a question asks for, measured on conversations with known answers.
 
 No model judges. Every finder gets the same questions about the same memories, in temporary stores; Holdfast's
-is `engine.memory.recall` itself. `engine.evaluation.retrieval_sets` reads the sets from files.
+is `engine.memory.recall` itself. The conversations are read from the files of public benchmarks.
 """
 
 from __future__ import annotations
 
+import re
 import tempfile
 import time
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
+
+import msgspec
 
 from holdfast import harnesses
 from holdfast.config import Config
@@ -21,8 +24,9 @@ from holdfast.core.events.world import Project
 from holdfast.core.memory.ranking import query_words
 from holdfast.core.text.strings import content_words, query_terms
 from holdfast.engine.engine import Engine
-from holdfast.engine.index.vectors import MODEL
+from holdfast.engine.index import EMBEDDER_FACT
 from holdfast.engine.memory.recall import RECORD, Query, look_up
+from holdfast.errors import TranscriptUnreadable
 from holdfast.lazy_dataclass import dataclass
 from holdfast.models.base import Embedder
 from holdfast.stores.base import EVERYWHERE, Document
@@ -31,6 +35,12 @@ from holdfast.stores.sqlite import open_store
 PROJECT: Final = Project("", "", "evaluation", "", "")
 DEPTH: Final = 50
 """Among how many memories the first right one is looked for."""
+MEASURES: Final = ("r5", "r10", "hit1", "mrr", "answer5", "answer10")
+OURS: Final = "holdfast"
+LOCOMO: Final = "locomo"
+DEVMEMBENCH: Final = "devmembench"
+LOCOMO_CATEGORIES: Final = range(1, 5)
+"""Without the fifth category, whose questions have no answer in the conversation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +112,7 @@ Finder: TypeAlias = Callable[[Library, str], list[str]]
 
 
 @contextmanager
-def shelved(collection: Collection, embedder: Embedder) -> Generator[Library]:
+def library_of(collection: Collection, embedder: Embedder) -> Generator[Library]:
     """The collection in temporary stores."""
     vectors = embedder.embed([turn.text for turn in collection.turns])
     documents = [
@@ -123,7 +133,7 @@ def _engine_over(documents: Iterable[Document], embedder: Embedder) -> Generator
             with store.writing():
                 for document in documents:
                     store.add_document(document)
-                store.put_fact(MODEL, embedder.name)
+                store.put_fact(EMBEDDER_FACT, embedder.name)
             yield Engine(
                 store=store,
                 harness=harnesses.get,
@@ -137,7 +147,7 @@ def _engine_over(documents: Iterable[Document], embedder: Embedder) -> Generator
             store.close()
 
 
-def answered(collection: str, question: Question, library: Library) -> list[QuestionResult]:
+def results_for(collection: str, question: Question, library: Library) -> list[QuestionResult]:
     """The results of every finder for one question."""
     rows: list[QuestionResult] = []
     for name, finder in FINDERS.items():
@@ -158,9 +168,6 @@ def scores(question: Question, turns: Sequence[Turn]) -> dict[str, float | None]
         "mrr": 1 / (right.index(True) + 1) if any(right) else 0.0,
         **{f"answer{k}": _answer_share(question.answer, turns[:k]) for k in (5, 10)},
     }
-
-
-MEASURES: Final = ("r5", "r10", "hit1", "mrr", "answer5", "answer10")
 
 
 def means(rows: Iterable[QuestionResult]) -> dict[str, Mean]:
@@ -200,7 +207,6 @@ def _grep(library: Library, question: str) -> list[str]:
     return sorted((id for id, count in counts.items() if count), key=lambda id: -counts[id])[:DEPTH]
 
 
-OURS: Final = "holdfast"
 FINDERS: Final[Mapping[str, Finder]] = {
     OURS: _by_recall,
     "holdfast_alone": _each_alone,
@@ -209,3 +215,125 @@ FINDERS: Final[Mapping[str, Finder]] = {
     "grep": _grep,
     "empty": lambda _library, _question: [],
 }
+
+
+_EVIDENCE: Final = re.compile(r"D:?(\d+):(\d+)")
+_SESSION: Final = re.compile(r"session_(\d+)")
+_T = TypeVar("_T")
+
+
+class _Spoken(msgspec.Struct):
+    speaker: str
+    dia_id: str
+    text: str
+
+
+class _Asked(msgspec.Struct):
+    question: str
+    category: int
+    evidence: list[str] = []
+
+
+class _Sample(msgspec.Struct):
+    conversation: dict[str, Any]
+    qa: list[_Asked]
+    sample_id: str = ""
+
+
+class _Message(msgspec.Struct):
+    content: str
+
+
+class _Session(msgspec.Struct, rename="camel"):
+    session_id: str
+    messages: list[_Message]
+
+
+class _DevQuestion(msgspec.Struct, rename="camel"):
+    question_type: str
+    question: str
+    ground_truth: str
+    haystack_session_ids: list[str]
+
+
+def collections_in(data: Path) -> dict[str, list[Collection]]:
+    """The collections of every set below a folder, by set name."""
+    locomo = [one for path in sorted(data.rglob("locomo10*.json")) for one in _locomo(path)]
+    folders = [path for path in sorted(data.rglob(DEVMEMBENCH)) if path.is_dir()]
+    if data.resolve().name == DEVMEMBENCH:
+        folders.insert(0, data)
+    dev = [one for folder in folders for one in _devmembench(folder)]
+    return {name: collections for name, collections in ((LOCOMO, locomo), (DEVMEMBENCH, dev)) if collections}
+
+
+def _locomo(path: Path) -> Iterator[Collection]:
+    """One collection for each conversation; one memory for each turn, with its speaker's name before it."""
+    for number, sample in enumerate(_decoded(path, list[_Sample])):
+        name = sample.sample_id or f"{path.stem}:{number}"
+        turns = tuple(_locomo_turns(path, sample))
+        turn_ids = frozenset(turn.id for turn in turns)
+        questions = (
+            Question(one.question, str(one.category), turn_ids.intersection(_locomo_evidence(one)))
+            for one in sample.qa
+            if one.category in LOCOMO_CATEGORIES
+        )
+        yield Collection(name, turns, tuple(one for one in questions if one.evidence))
+
+
+def _locomo_turns(path: Path, sample: _Sample) -> Iterator[Turn]:
+    for key, value in sample.conversation.items():
+        if match := _SESSION.fullmatch(key):
+            for place, one in enumerate(_converted(path, value, list[_Spoken])):
+                yield Turn(one.dia_id, f"{one.speaker}: {one.text}", match[1], place, one.dia_id)
+
+
+def _locomo_evidence(question: _Asked) -> Iterator[str]:
+    """The turns named as evidence; some entries name several, and some are misspelt."""
+    for entry in question.evidence:
+        yield from (f"D{session}:{turn}" for session, turn in _EVIDENCE.findall(entry))
+
+
+def _devmembench(folder: Path) -> Iterator[Collection]:
+    """One collection of all sessions; one memory for each message, and any of the right session counts."""
+    sessions = [
+        one for path in sorted(folder.glob("sessions*.json")) for one in _decoded(path, list[_Session])
+    ]
+    dev_questions = [
+        one for path in sorted(folder.glob("questions*.json")) for one in _decoded(path, list[_DevQuestion])
+    ]
+    turns = tuple(
+        Turn(f"{session.session_id}:{place}", message.content, session.session_id, place, session.session_id)
+        for session in sessions
+        for place, message in enumerate(session.messages)
+    )
+    session_ids = frozenset(turn.session for turn in turns)
+    questions = (
+        Question(
+            one.question,
+            one.question_type,
+            session_ids.intersection(one.haystack_session_ids),
+            one.ground_truth,
+        )
+        for one in dev_questions
+    )
+    # Questions without an answer test whether a model stays silent; a search has nothing to find for them.
+    if answerable := tuple(one for one in questions if one.evidence):
+        yield Collection(folder.name, turns, answerable)
+
+
+def _decoded(path: Path, shape: type[_T]) -> _T:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=shape)
+    except (msgspec.MsgspecError, OSError) as error:
+        raise _unreadable(path, error) from error
+
+
+def _converted(path: Path, value: object, shape: type[_T]) -> _T:
+    try:
+        return msgspec.convert(value, shape)
+    except msgspec.MsgspecError as error:
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: Exception) -> TranscriptUnreadable:
+    return TranscriptUnreadable(f"`{path}` is not laid out as its set is: {error}")

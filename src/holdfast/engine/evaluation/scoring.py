@@ -30,7 +30,7 @@ _GIVEN: Final = frozenset({Reason.COMPACT, Reason.LATE, Reason.STARTUP, Reason.C
 """Reasons of briefs that an agent continues from."""
 
 
-def scored(engine: Engine, sessions: Iterable[Session]) -> Iterator[SessionScore]:
+def scores_of(engine: Engine, sessions: Iterable[Session]) -> Iterator[SessionScore]:
     """The scores of these sessions, as far as they can be scored; computed if they are not stored."""
     stored_scores = {score.session: score for score in engine.store.scores(EVENTS_MOST)}
     for session in sessions:

@@ -103,7 +103,7 @@ Builder: TypeAlias = Callable[[Situation], str | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class CutResult:
     """The scores of one builder at one cut of a harness's session."""
 
     builder: str
@@ -174,7 +174,7 @@ def _without_subagents(by_path: Mapping[Path, Transcript]) -> list[Transcript]:
     return [one for path, one in by_path.items() if path not in belong]
 
 
-def recorded(transcript: Transcript) -> Recording | None:
+def session_in(transcript: Transcript) -> Recording | None:
     """The session in a transcript; None if it has no events."""
     harness, path = transcript.harness, transcript.path
     events, cwd = read(harness, path)
@@ -208,12 +208,12 @@ def situations(recording: Recording, rarity: Rarity, recurring: int = 1) -> Iter
             yield Situation(name, before, cut, needs, rarity, recording.brief(before))
 
 
-def examined(
+def scores_of(
     recording: Recording, rarity: Rarity, recurring: int = 1
-) -> tuple[list[Measured], list[Checked]]:
+) -> tuple[list[CutResult], list[Checked]]:
     """The scores of each builder at each cut of a session, and further checks of Holdfast's brief."""
     harness = recording.transcript.harness.name
-    rows: list[Measured] = []
+    rows: list[CutResult] = []
     checks = [Checked(name, harness, value) for name, value in _whole_session(recording)]
     for situation in situations(recording, rarity, recurring):
         rows += _measured(situation, harness)
@@ -221,13 +221,13 @@ def examined(
     return rows, checks
 
 
-def _measured(situation: Situation, harness: str) -> Iterator[Measured]:
+def _measured(situation: Situation, harness: str) -> Iterator[CutResult]:
     needs = situation.need
     for name, builder in BUILDERS.items():
         brief = builder(situation)
         if brief is not None:
             how = score(brief, needs, situation.rarity), form_of(brief)
-            yield Measured(
+            yield CutResult(
                 name, harness, situation.cut.kind, *how, len(needs.needed), len(needs.rediscovered)
             )
 
@@ -373,7 +373,7 @@ def _copied(path: Path) -> Generator[Path]:
         yield copy
 
 
-MEASURES: Final[Mapping[str, Callable[[Measured], float | None]]] = {
+MEASURES: Final[Mapping[str, Callable[[CutResult], float | None]]] = {
     "survival": lambda one: one.score.survival,
     "survival_old": lambda one: one.score.survival_old,
     "survival_without_names": lambda one: one.score.survival_without_names,
@@ -389,7 +389,7 @@ MEASURES: Final[Mapping[str, Callable[[Measured], float | None]]] = {
 }
 
 
-def means(rows: Iterable[Measured]) -> dict[str, Mean]:
+def means(rows: Iterable[CutResult]) -> dict[str, Mean]:
     """The mean of every measure over these cuts."""
     rows = tuple(rows)
     return {name: mean(map(measure, rows)) for name, measure in MEASURES.items()}

@@ -83,7 +83,7 @@ def examples(recordings: Iterable[Recording]) -> Iterator[Example]:
                 yield Example(recording.transcript.path.name, session, needs)
 
 
-def tuned(
+def fit_weights(
     cuts: Sequence[Example], rarity: Rarity, said: Callable[[str], None], start: Weights = WEIGHTS
 ) -> Tuned:
     """Fit a table to half of the sessions, starting from another; `said` is called with each gain."""

@@ -17,7 +17,7 @@ from typing import cast
 
 from holdfast.core.events.install_request import Wanted, WantedCopy
 from holdfast.core.text import json_spans
-from holdfast.engine.health.doctor import Finding, Mend, fine, wrong
+from holdfast.engine.health.doctor import CheckResult, Mend, fine, wrong
 from holdfast.engine.health.round_trip import trial_reason
 from holdfast.errors import HoldfastError, ManifestUnreadable
 from holdfast.files import install, memory_files
@@ -29,7 +29,7 @@ VERSION_TIME = 10.0
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
 
 
-def check_setup(home: Path) -> Finding:
+def check_setup(home: Path) -> CheckResult:
     """Check that setup was run and its changes are on record."""
     try:
         edited = read_manifest(home).edited
@@ -40,7 +40,7 @@ def check_setup(home: Path) -> Finding:
     return fine("setup", "done for " + ", ".join(str(record.path) for record in edited))
 
 
-def check_version(harness: Harness, search_path: str) -> Finding:
+def check_version(harness: Harness, search_path: str) -> CheckResult:
     """Report the installed version of the harness, and the one that its formats were recorded with."""
     check, recorded = f"version of {harness.name}", f"recorded with {harness.recorded_with}"
     program = shutil.which(harness.program, path=search_path)
@@ -54,16 +54,16 @@ def check_version(harness: Harness, search_path: str) -> Finding:
     return fine(check, f"{version}, {recorded}")
 
 
-def check_hooks(home: Path, harness: Harness, wanted: Sequence[Wanted]) -> Finding:
+def check_hooks(home: Path, harness: Harness, entries: Sequence[Wanted]) -> CheckResult:
     """Check that the harness's files still have what setup would write today."""
     records = _records(home, harness)
     scope = "--project " if records and all(record.project for record in records) else ""
     check, fix = f"hooks of {harness.name}", f"run `holdfast setup {scope}{harness.name}`"
     if not records:
         return wrong(check, f"{harness.title} is here, but setup was not run for it", fix)
-    files = {Path(one.file): _texts_in(Path(one.file)) for one in wanted}
+    files = {Path(one.file): _texts_in(Path(one.file)) for one in entries}
     for file, texts in files.items():
-        missing = [one for one in wanted if Path(one.file) == file and one.identity not in texts]
+        missing = [one for one in entries if Path(one.file) == file and one.identity not in texts]
         if missing and any(installed(home, harness) == text for text in texts):
             return wrong(check, f"{file} has the command line of another installation", fix, Mend.SETUP)
         if missing:
@@ -71,14 +71,14 @@ def check_hooks(home: Path, harness: Harness, wanted: Sequence[Wanted]) -> Findi
     return fine(check, "in " + ", ".join(map(str, files)))
 
 
-def check_files(home: Path, of: str, wanted: Sequence[WantedCopy], fix: str) -> Finding:
+def check_files(home: Path, of: str, requested: Sequence[WantedCopy], fix: str) -> CheckResult:
     """Check that the files that setup installed are those that it would install today.
 
     One that the user changed is theirs: it is a problem only if Holdfast has a newer version.
     """
     check = f"files of {of}"
     try:
-        copies = install.plan_copies(wanted, home)
+        copies = install.plan_copies(requested, home)
     except HoldfastError as error:
         return wrong(check, error.message, error.hint)
     old = [one.file.path for one in copies if one.file.verb is not Verb.UNCHANGED]
@@ -95,14 +95,14 @@ def check_files(home: Path, of: str, wanted: Sequence[WantedCopy], fix: str) -> 
     return fine(check, "as this version has them")
 
 
-def check_hurdle(harness: Harness, user_home: Path, command: str) -> Finding:
+def check_hurdle(harness: Harness, user_home: Path, command: str) -> CheckResult:
     """Check that nothing keeps the harness from calling its configured hooks."""
     check = f"trust of {harness.name}"
     hurdle = harness.hurdle(user_home, command)
     return wrong(check, hurdle.reason, hurdle.remedy) if hurdle else fine(check, "its hooks may run")
 
 
-def check_search(harness: Harness, user_home: Path, root: Path) -> Finding | None:
+def check_search(harness: Harness, user_home: Path, root: Path) -> CheckResult | None:
     """Whether the harness indexes this project's memory files too; None if it never does."""
     if not isinstance(harness, Searching):
         return None
@@ -123,7 +123,7 @@ def _is_below(file: Path, places: Iterable[Path]) -> bool:
     return any(file == place or place in file.parents for place in places)
 
 
-def check_interpreters(home: Path, harness: Harness) -> Finding:
+def check_interpreters(home: Path, harness: Harness) -> CheckResult:
     """Check that the Python interpreters of the hook and the daemon exist."""
     check = f"interpreter for {harness.name}"
     hooks, note = shlex.split(installed(home, harness))[0], home / "bin" / "interpreter"
@@ -134,7 +134,7 @@ def check_interpreters(home: Path, harness: Harness) -> Finding:
     return fine(check, f"the hook runs with {hooks}, the daemon with {daemons}")
 
 
-def check_skipped(skipped: Mapping[str, int], every: Iterable[Harness]) -> Finding:
+def check_skipped(skipped: Mapping[str, int], every: Iterable[Harness]) -> CheckResult:
     """Report unreadable records by reason; for information only, since a harness may add new formats."""
     trial_reasons = {trial_reason(harness) for harness in every}
     listed = [

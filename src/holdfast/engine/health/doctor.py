@@ -18,14 +18,14 @@ from enum import StrEnum
 from pathlib import Path
 
 from holdfast import config
-from holdfast.engine.liveness.home import (
+from holdfast.engine.liveness import (
     PROC,
-    count,
     is_plain_file,
     lock_holder,
-    rejected,
+    rejected_hook_events,
     runs_daemon,
-    spooled,
+    spool_counter,
+    spooled_hook_events,
 )
 from holdfast.engine.redaction.redactor import lists_of, mark_of
 from holdfast.errors import HoldfastError, ModelError
@@ -50,7 +50,7 @@ class Mend(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckResult:
     """The result of one check; `fix` says what to do, and is empty if nothing is."""
 
     check: str
@@ -61,20 +61,20 @@ class Finding:
     """How `doctor --fix` can fix it."""
 
 
-def fine(check: str, detail: str) -> Finding:
+def fine(check: str, detail: str) -> CheckResult:
     """A finding without a problem."""
-    return Finding(check, ok=True, detail=detail, fix="")
+    return CheckResult(check, ok=True, detail=detail, fix="")
 
 
-def wrong(check: str, detail: str, fix: str, mend: Mend | None = None) -> Finding:
+def wrong(check: str, detail: str, fix: str, mend: Mend | None = None) -> CheckResult:
     """A finding with a problem."""
-    return Finding(check, ok=False, detail=detail, fix=fix, mend=mend)
+    return CheckResult(check, ok=False, detail=detail, fix=fix, mend=mend)
 
 
 # ---------------------------------------------------------------- the home and what is in it
 
 
-def check_home(home: Path) -> Finding:
+def check_home(home: Path) -> CheckResult:
     """Check that the home exists, is writable, and is readable by its owner only."""
     if not home.is_dir():
         return wrong("home", f"there is no home at {home}", "run `holdfast setup`")
@@ -96,7 +96,7 @@ def check_home(home: Path) -> Finding:
 
 def check_settings(
     home: Path, root: Path | None, project_id: str | None, environment: Mapping[str, str]
-) -> Finding:
+) -> CheckResult:
     """Check that the settings are valid and have no unknown keys."""
     loaded = config.load(home, root, project_id, environment)
     try:
@@ -108,7 +108,7 @@ def check_settings(
     return fine("config", "the settings can be used; `holdfast config` shows them")
 
 
-def check_store(store: Store, path: Path) -> Finding:
+def check_store(store: Store, path: Path) -> CheckResult:
     """Check the integrity of the whole store."""
     if reason := emptied(path):
         return wrong("store", f"{path}: {reason}", "run `holdfast restart`, then " + RECOVER)
@@ -121,7 +121,7 @@ def check_store(store: Store, path: Path) -> Finding:
     return fine("store", f"{path}, {path.stat().st_size // 1024} KiB, sound")
 
 
-def check_redactor(store: Store, home: Path, environment: Mapping[str, str]) -> Finding:
+def check_redactor(store: Store, home: Path, environment: Mapping[str, str]) -> CheckResult:
     """Report how much is still to be redacted by the current rules; the daemon does that when idle."""
     try:
         redactor = mark_of(lists_of(config.load(home, None, None, environment).config))
@@ -133,7 +133,7 @@ def check_redactor(store: Store, home: Path, environment: Mapping[str, str]) -> 
     return fine("redactor", f"all {state.rows:,} rows redacted by version {redactor}")
 
 
-def check_records(store: Store, home: Path, environment: Mapping[str, str]) -> Finding:
+def check_records(store: Store, home: Path, environment: Mapping[str, str]) -> CheckResult:
     """Report how much conversation is stored, and the limit."""
     settings = config.load(home, None, None, environment).config
     if settings.unreadable is not None:
@@ -145,18 +145,18 @@ def check_records(store: Store, home: Path, environment: Mapping[str, str]) -> F
     return fine("records", f"{stored.passages:,} passages, {stored.bytes / 1e6:.1f} MB{since}; {limits}")
 
 
-def check_tokens(counter: Callable[[], Count | None]) -> Finding:
+def check_tokens(counter: Callable[[], Count | None]) -> CheckResult:
     """Check that tokens can be counted."""
     try:
-        count = counter()
+        spool_counter = counter()
     except ModelError as error:
         return wrong("tokens", error.message, error.hint)
-    if count is None:
+    if spool_counter is None:
         return wrong("tokens", "what is about to be sent cannot be counted", "`holdfast logs` says why")
     return fine("tokens", "what is about to be sent can be counted")
 
 
-def check_set_aside(home: Path) -> Finding:
+def check_set_aside(home: Path) -> CheckResult:
     """Check that no damaged store is waiting for the user's decision."""
     aside = set_aside_stores(home / "store.db")
     if aside:
@@ -164,13 +164,14 @@ def check_set_aside(home: Path) -> Finding:
     return fine("set aside", "no damaged store")
 
 
-def check_spool(home: Path) -> Finding:
+def check_spool(home: Path) -> CheckResult:
     """Check that no hook event was lost."""
-    dropped, unreadable = count(home, "dropped"), rejected(home)
-    detail = f"{spooled(home)} hook events wait, {dropped} were dropped, {unreadable} could not be read"
+    dropped, unreadable = spool_counter(home, "dropped"), rejected_hook_events(home)
+    waiting = spooled_hook_events(home)
+    detail = f"{waiting} hook events wait, {dropped} were dropped, {unreadable} could not be read"
     if dropped or unreadable:
         reasons = ", ".join(f"{reason} ({times})" for reason, times in _reasons(home).most_common(3))
-        fix = f"once seen, remove `dropped`, `unreadable` and `rejected` from {home / 'spool'}"
+        fix = f"once seen, remove `dropped`, `unreadable` and `rejected_hook_events` from {home / 'spool'}"
         return wrong("spool", f"{detail}: {reasons}" if reasons else detail, fix, Mend.COUNT)
     return fine("spool", detail)
 
@@ -178,7 +179,7 @@ def check_spool(home: Path) -> Finding:
 # ---------------------------------------------------------------- processes
 
 
-def check_leftovers(home: Path, daemon_pid: int) -> Finding:
+def check_leftovers(home: Path, daemon_pid: int) -> CheckResult:
     """Check that no unreachable daemon is running."""
     running = leftovers(home, daemon_pid)
     if running:
@@ -206,7 +207,7 @@ def _daemons_of(home: Path) -> Iterator[int]:
 # ---------------------------------------------------------------- files
 
 
-def close(home: Path) -> None:
+def close_to_others(home: Path) -> None:
     """Make everything in the home accessible to its owner only."""
     for path in _inside(home):
         if mode := _wrong_mode(path):

@@ -1,25 +1,39 @@
-"""Examine: the doctor's checks that the daemon can run, quick or thorough.
-
-The quick ones start nothing, load nothing heavy, and do not read the whole store. Only `holdfast doctor`
-checks whether the installed commands are up to date, because that needs the command line.
-"""
+"""Examine: checks of an installation in use: recent activity, the tools, and all that the daemon can run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import subprocess
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Final
+
+import msgspec
 
 from holdfast import config, harnesses
+from holdfast.core.session.session import Session
+from holdfast.core.text.strings import elapsed
 from holdfast.engine.engine import Engine
 from holdfast.engine.health import connections, doctor
-from holdfast.engine.health.activity import check_activity, check_cursors
-from holdfast.engine.health.doctor import Finding
+from holdfast.engine.health.doctor import CheckResult, Mend, fine, wrong
 from holdfast.engine.health.round_trip import check_round_trip
+from holdfast.engine.recording.transcripts import ReadableTranscript, transcript_access
+from holdfast.engine.tools import table
+from holdfast.errors import ManifestUnreadable
+from holdfast.files.manifest import read_manifest
 from holdfast.harnesses.base import Harness
+from holdfast.stores.base import Store
+
+SESSIONS: Final = 500
+"""How far back is looked."""
+LOOKED_INTO: Final = 50
+"""How many live sessions are checked for unread transcripts."""
+READ_BYTES: Final = 1 << 16
+ANSWER_TIME: Final = 20.0
 
 
-def at_a_glance(engine: Engine, home: Path, environment: Mapping[str, str]) -> Iterator[Finding]:
+def at_a_glance(engine: Engine, home: Path, environment: Mapping[str, str]) -> Iterator[CheckResult]:
     """The quick checks."""
     every = _every()
     yield doctor.check_home(home)
@@ -37,7 +51,7 @@ def at_a_glance(engine: Engine, home: Path, environment: Mapping[str, str]) -> I
     yield connections.check_skipped(engine.store.skipped(), every)
 
 
-def thoroughly(engine: Engine, home: Path, environment: Mapping[str, str]) -> Iterator[Finding]:
+def thoroughly(engine: Engine, home: Path, environment: Mapping[str, str]) -> Iterator[CheckResult]:
     """The quick checks, plus token counts, the whole store, and a real hook event for each harness."""
     yield from at_a_glance(engine, home, environment)
     yield doctor.check_tokens(engine.counter)
@@ -53,7 +67,7 @@ def thoroughly(engine: Engine, home: Path, environment: Mapping[str, str]) -> It
                 yield check_round_trip(harness, command, lambda: nullcontext(engine.store), engine.clock)
 
 
-def _stopped_projects(engine: Engine, home: Path, environment: Mapping[str, str]) -> Iterator[Finding]:
+def _stopped_projects(engine: Engine, home: Path, environment: Mapping[str, str]) -> Iterator[CheckResult]:
     """Projects with a live session and settings of their own that cannot be read."""
     for project in {session.project for session in engine.store.live_sessions()}:
         unreadable = engine.config(project).unreadable
@@ -63,3 +77,81 @@ def _stopped_projects(engine: Engine, home: Path, environment: Mapping[str, str]
 
 def _every() -> list[Harness]:
     return [harnesses.get(name) for name in harnesses.names()]
+
+
+def check_activity(store: Store, harness: Harness, now: int) -> CheckResult:
+    """When a session of this harness was last active, and when one last got a brief."""
+    check = f"activity of {harness.name}"
+    own = {session.key: session for session in store.sessions(SESSIONS) if session.harness == harness.name}
+    if not own:
+        return fine(check, "no session was heard of yet")
+    last_seen = max(session.last_event_at for session in own.values())
+    briefed = [receipt.created_at for receipt in store.receipts("", SESSIONS) if receipt.session in own]
+    brief_age = f"last brief {elapsed(now - max(briefed))} ago" if briefed else "no brief yet"
+    return fine(check, f"last capture {elapsed(now - last_seen)} ago, {brief_age}; {len(own):,} sessions")
+
+
+def check_cursors(store: Store, every: Iterable[Harness], user_home: Path) -> CheckResult:
+    """Whether the transcripts of live sessions were read to their end."""
+    by_name = {harness.name: harness for harness in every}
+    live = [session for session in store.live_sessions() if session.harness in by_name][:LOOKED_INTO]
+    behind = [session for session in live if _waits(store, session, by_name[session.harness], user_home)]
+    if not behind:
+        return fine("cursors", f"the transcripts of all {len(live)} live sessions were read to their end")
+    keys = ", ".join(session.key for session in behind[:3])
+    detail = f"{len(behind)} of {len(live)} live sessions have more to read: {keys}"
+    return fine("cursors", f"{detail}; the next hook event, or `holdfast brief`, reads it")
+
+
+def _waits(store: Store, session: Session, harness: Harness, user_home: Path) -> bool:
+    access = transcript_access(session.transcript, harness.transcript_roots(user_home, {}))
+    if not isinstance(access, ReadableTranscript):
+        return False
+    batch = harness.read_transcript(access.path, session.key, store.cursor(str(access.path)), READ_BYTES)
+    return bool(batch.events)
+
+
+_HELLO: Final = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
+    "clientInfo": {"name": "holdfast doctor", "version": "1"},
+}
+_LINES: Final = (
+    {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": _HELLO},
+    {"jsonrpc": "2.0", "method": "notifications/initialized"},
+    {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
+)
+
+
+def check_tools(home: Path, harness: Harness, relay: Sequence[str]) -> CheckResult:
+    """Check that the tools' server answers when it is started as this harness starts it."""
+    check, again = f"tools of {harness.name}", f"run `holdfast setup {harness.name}`"
+    if relay[3] not in _placed(home):
+        return fine(check, "its agents have none; `holdfast setup` without `--no-mcp` gives them some")
+    began = time.monotonic()
+    try:
+        response = _response(relay)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return wrong(check, f"their server could not be run: {error}", again, Mend.SETUP)
+    took = round((time.monotonic() - began) * 1000)
+    missing = [name for name in table.names() if f'"{name}"' not in response]
+    if missing:
+        return wrong(check, f"their server does not know {', '.join(missing)}", "look at `holdfast logs`")
+    cost = f"about {table.token_cost():,} tokens of every context window"
+    return fine(check, f"{len(table.names())} tools answered in {took} ms; they take {cost}")
+
+
+def _placed(home: Path) -> set[str]:
+    """The identities of the entries that setup put into other programs' files."""
+    try:
+        return {one.identity for record in read_manifest(home).edited for one in record.placed}
+    except ManifestUnreadable:
+        return set()
+
+
+def _response(relay: Sequence[str]) -> str:
+    requests = b"".join(msgspec.json.encode(line) + b"\n" for line in _LINES)
+    done = subprocess.run(
+        relay, input=requests, capture_output=True, timeout=ANSWER_TIME, check=False, cwd="/"
+    )
+    return done.stdout.decode("utf-8", "replace")

@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager
 from typing import Final
 
 from holdfast.core.events.event import Skipped
-from holdfast.engine.health.doctor import Finding, Mend, fine, wrong
+from holdfast.engine.health.doctor import CheckResult, Mend, fine, wrong
 from holdfast.harnesses.base import Envelope, Harness, Rehearsed
 from holdfast.stores.base import Store
 
@@ -29,7 +29,9 @@ UNREADABLE: Final = b'"holdfast doctor"'
 OpenStore = Callable[[], AbstractContextManager[Store]]
 
 
-def check_round_trip(harness: Harness, command: str, stored: OpenStore, now: Callable[[], int]) -> Finding:
+def check_round_trip(
+    harness: Harness, command: str, stored: OpenStore, now: Callable[[], int]
+) -> CheckResult:
     """Check that a hook event through this command line returns a brief, or at least reaches the store."""
     check = f"round trip of {harness.name}"
     if os.environ.get("HOLDFAST_DISABLE") == "1":

@@ -26,11 +26,9 @@ from holdfast.core.memory.ranking import (
     rank,
 )
 from holdfast.core.session.session import Session
+from holdfast.engine import index
 from holdfast.engine.engine import Engine
-from holdfast.engine.index import memory_files
-from holdfast.engine.index.index import index
-from holdfast.engine.index.scope import named, within
-from holdfast.engine.index.vectors import catch_up
+from holdfast.engine.index import document_named, embed_missing, index_next, visible_from
 from holdfast.engine.recording.memorize import KIND as MEMORY
 from holdfast.errors import HoldfastError, StoreLocked
 from holdfast.lazy_dataclass import dataclass
@@ -66,7 +64,7 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class RecalledText:
     """A text that matches a query, unchanged: the code that shows it must defang it."""
 
     id: str
@@ -82,7 +80,7 @@ class Finding:
     """Whether it, or a neighbour, has any word of the query."""
 
 
-def recall(engine: Engine, project: Project, query: Query) -> list[Finding]:
+def recall(engine: Engine, project: Project, query: Query) -> list[RecalledText]:
     """The texts that match a query, the best first. Each memory among them is counted as recalled."""
     with contextlib.suppress(StoreLocked):
         _index_some(engine)
@@ -96,12 +94,12 @@ def recall(engine: Engine, project: Project, query: Query) -> list[Finding]:
     return findings
 
 
-def expand(engine: Engine, project: Project, id: str, *, all_projects: bool = False) -> Finding | None:
+def expand(engine: Engine, project: Project, id: str, *, all_projects: bool = False) -> RecalledText | None:
     """The whole text with that id, or with the only id that begins with it; None if there is none here.
 
     Raises HoldfastError if several match.
     """
-    document = named(engine, id, within(project, all_projects=all_projects))
+    document = document_named(engine, id, visible_from(project, all_projects=all_projects))
     if document is None:
         return None
     return _finding(document, engine.store.memory(document.id), 0.0)
@@ -115,14 +113,16 @@ def note_recalled(engine: Engine, session: Session | None, ids: Sequence[str]) -
         engine.store.add_recalls(session.key, ids, engine.clock())
 
 
-def look_up(engine: Engine, project: Project, query: Query) -> list[Finding]:
+def look_up(engine: Engine, project: Project, query: Query) -> list[RecalledText]:
     """The texts that match a query, the best first; nothing is counted."""
     if not query.text.strip():
         raise HoldfastError("there is nothing to look for: the query is empty", "name a few words of it")
-    where = replace(within(project, all_projects=query.all_projects), kinds=query.kinds, since=query.since)
-    if not query.kinds or memory_files.KIND in query.kinds:
+    where = replace(
+        visible_from(project, all_projects=query.all_projects), kinds=query.kinds, since=query.since
+    )
+    if not query.kinds or index.MEMORY_FILE in query.kinds:
         with contextlib.suppress(StoreLocked):
-            memory_files.refresh(engine, project)
+            index.refresh_memory_files(engine, project)
     embedder = engine.embedder() if engine.config(project).recall.vectors else None
     limit = min(query.limit, LIMIT_MOST)
     pool = _pool(engine, query, where, embedder, max(POOL, limit))
@@ -138,7 +138,7 @@ def look_up(engine: Engine, project: Project, query: Query) -> list[Finding]:
 def _index_some(engine: Engine) -> None:
     """Index some of the backlog, because no daemon may be running to do it."""
     for _ in range(STEPS_AT_ONCE):
-        if not index(engine):
+        if not index_next(engine):
             return
 
 
@@ -153,7 +153,7 @@ def _pool(engine: Engine, query: Query, where: Within, embedder: Embedder | None
     by_meaning: list[Hit] = []
     if embedder is not None and (by_words or not words or embedder.knows(words)):
         with contextlib.suppress(StoreLocked):
-            catch_up(engine, embedder, VECTORS_AT_ONCE)
+            embed_missing(engine, embedder, VECTORS_AT_ONCE)
         (vector,) = embedder.embed([query.text])
         by_meaning = engine.store.nearest(vector, where, count)
     return Pool({hit.id: hit.score for hit in by_words}, {hit.id: hit.score for hit in by_meaning})
@@ -190,7 +190,7 @@ def _candidates(
         yield RankingCandidate(document.id, keywords, nearness, meaning, remaining, session, place)
 
 
-def _findings(best: Iterable[Ranked], documents: Iterable[Document]) -> Iterator[Finding]:
+def _findings(best: Iterable[Ranked], documents: Iterable[Document]) -> Iterator[RecalledText]:
     """Each text once, and only the best checkpoint of each session, because they are much alike."""
     by_id = {document.id: document for document in documents}
     yielded = set[tuple[str, str]]()
@@ -204,10 +204,10 @@ def _findings(best: Iterable[Ranked], documents: Iterable[Document]) -> Iterator
             yield finding
 
 
-def _finding(document: Document, memory: Memory | Merits | None, score: float) -> Finding:
+def _finding(document: Document, memory: Memory | Merits | None, score: float) -> RecalledText:
     text, at = document.text, document.at
     if memory is not None:
         # Its document also contains its tags.
         text, at = memory.text, max(memory.created_at, memory.seen_at)
     source = document.source or document.kind
-    return Finding(document.id, document.kind, score, text, at, source, document.session)
+    return RecalledText(document.id, document.kind, score, text, at, source, document.session)

@@ -1,4 +1,4 @@
-"""Remember: stores, lists, edits and drops memories; each is on the disk before it is acknowledged.
+"""Remember: stores, lists, edits, drops and audits memories; each is on the disk before it is acknowledged.
 
 `engine.recording.memorize` turns a request into a memory; `engine.memory.recall` finds it again.
 """
@@ -13,22 +13,26 @@ from typing import Final
 
 from holdfast.core.events.event import Origin, Remembered
 from holdfast.core.events.world import Project
+from holdfast.core.memory.audit import ReviewReason, files_named, review_reasons
 from holdfast.core.memory.memory import Memory, kind_of, labels_of, normalised_tags
 from holdfast.engine.engine import Engine
-from holdfast.engine.index.scope import named, within
+from holdfast.engine.index import document_named, visible_from
 from holdfast.engine.recording.memorize import (
     KIND,
     MemoryOutcome,
     MemoryRequest,
-    keep,
     make_findable,
     remember_again,
-    worded,
+    store_memory,
+    wording_of,
 )
 from holdfast.engine.recording.record import Arrival, record_inside
 from holdfast.engine.redaction.forgotten import note_wording
+from holdfast.engine.repository import git
+from holdfast.engine.repository.world import file_states
 from holdfast.errors import NotThere
 from holdfast.files import memory_files
+from holdfast.lazy_dataclass import dataclass
 
 __all__ = [
     "MemoryOutcome",
@@ -44,6 +48,7 @@ __all__ = [
 LISTED: Final = 50
 FROM_AGENT: Final = "mcp"
 """The source of memories from an agent; all other sources are the user."""
+READ_MOST: Final = 100_000
 
 
 def remember(
@@ -67,7 +72,8 @@ def remember_all(
             remember_again(engine, project, wish, session=session, at=at)
         redactor = engine.redactor(project)
         outcomes = [
-            keep(engine, project, wish, redactor, source=source, session=session, at=at) for wish in wishes
+            store_memory(engine, project, wish, redactor, source=source, session=session, at=at)
+            for wish in wishes
         ]
         if session:
             _record_in_session(engine, session, outcomes, source, at)
@@ -83,7 +89,7 @@ def memories(
     limit: int = LISTED,
 ) -> list[Memory]:
     """Memories that can be seen from the project, the newest first."""
-    where = within(project, all_projects=all_projects)
+    where = visible_from(project, all_projects=all_projects)
     all_memories = engine.store.memories(where, limit)
     if include_superseded:
         all_memories += engine.store.superseded_memories(where, limit)
@@ -93,8 +99,8 @@ def memories(
 
 def named_memory(engine: Engine, project: Project, id: str, *, all_projects: bool = False) -> Memory:
     """The memory with that id, or with the only id that begins with it; raises NotThere if there is none."""
-    where = replace(within(project, all_projects=all_projects), kinds=(KIND,))
-    document = named(engine, id, where)
+    where = replace(visible_from(project, all_projects=all_projects), kinds=(KIND,))
+    document = document_named(engine, id, where)
     memory = engine.store.memory(document.id) if document else None
     if memory is None:
         raise NotThere(
@@ -121,7 +127,7 @@ def edit(
             remember_again(engine, project, MemoryRequest(text), session=before.session, at=engine.clock())
         redactor = engine.redactor(project)
         redact = redactor.of_session(before.session)
-        wording = before.text if text is None else worded(MemoryRequest(text)).text
+        wording = before.text if text is None else wording_of(MemoryRequest(text)).text
         memory = replace(
             _reworded(before, redact(wording)),
             tags=normalised_tags(map(redact, before.tags if tags is None else tags)),
@@ -141,7 +147,7 @@ def note(engine: Engine, project: Project, wish: MemoryRequest) -> str:
 
     Search finds it in the file; it is not stored as a memory too.
     """
-    wording, redact = worded(wish), engine.redactor(project).of_session("")
+    wording, redact = wording_of(wish), engine.redactor(project).of_session("")
     tags = "".join(f" #{redact(tag)}" for tag in wording.tags)
     now = datetime.fromtimestamp(engine.clock() / 1000, UTC).astimezone()
     section = f"## {now:%H:%M}{tags}\n\n{redact(wording.text)}"
@@ -173,3 +179,34 @@ def _reworded(memory: Memory, text: str) -> Memory:
     others = (label for label in memory.labels if label not in labels_of(memory.text))
     labels = tuple(dict.fromkeys((*labels_of(text), *others)))
     return replace(memory, text=text, kind=kind_of(text), labels=labels)
+
+
+@dataclass(frozen=True, slots=True)
+class AuditedMemory:
+    """How many memories were checked, and the doubtful ones, each with its doubt."""
+
+    looked_at: int
+    found: tuple[tuple[ReviewReason, Memory], ...]
+
+
+def audit_memories(engine: Engine, project: Project, *, all_projects: bool = False) -> AuditedMemory:
+    """Check the memories that can be seen from the project."""
+    all_memories = memories(engine, project, all_projects=all_projects, limit=READ_MOST)
+    by_id = {memory.id: memory for memory in all_memories}
+    # Another project's files cannot be checked from here.
+    own = (memory for memory in all_memories if memory.project_id == project.project_id)
+    missing = _missing(project, {path for memory in own for path in files_named(memory.text)})
+    doubtful = review_reasons(all_memories, missing, engine.clock())
+    return AuditedMemory(len(all_memories), tuple((doubt, by_id[doubt.id]) for doubt in doubtful))
+
+
+def _missing(project: Project, paths: Iterable[str]) -> frozenset[str]:
+    """The paths that are no file below the project's root, and no suffix of a tracked file's path."""
+    missing = {state.path for state in file_states(project.root, paths) if not state.exists}
+    place = git.find(project.root) if missing else None
+    if place is None or place.repository is None:
+        return frozenset(missing)
+    ends = tuple(f"/{path}" for path in missing)
+    tracked = git.tracked(place.repository, lambda file: f"/{file.name}".endswith(ends), READ_MOST)
+    there = {path for path in missing if any(f"/{name}".endswith(f"/{path}") for name in tracked)}
+    return frozenset(missing - there)

@@ -20,7 +20,7 @@ from holdfast.core.events.event import MAIN, AssistantText, Event, Prompt, Repli
 from holdfast.core.session.checkpoint import Checkpoint, record_id
 from holdfast.core.session.session import Phase, Session, Trigger
 from holdfast.engine.engine import Engine
-from holdfast.engine.index.index import findable
+from holdfast.engine.index import checkpoint_document
 from holdfast.engine.models.summarize import Means, is_configured, summarize
 from holdfast.lazy_dataclass import dataclass
 
@@ -162,4 +162,4 @@ def _keep(engine: Engine, checkpoint: Checkpoint, session: Session, answer: Writ
         # The model's own checkpoint needs no rewriting.
         _note_asked(engine, checkpoint, at)
         engine.store.add_checkpoint(written, redactor.mark)
-        engine.store.add_document(findable(written), redactor.mark)
+        engine.store.add_document(checkpoint_document(written), redactor.mark)

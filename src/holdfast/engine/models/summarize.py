@@ -1,28 +1,30 @@
-"""Summarize: have a model summarize a part of a session, within the limits on its cost.
+"""Summarize: have a model summarize a part of a session, and count what models cost.
 
-The small model that the settings name is asked first, then the session's own, each with a few retries.
-Prompts are redacted and answers checked. If no answer is usable, the reasons are returned, and the caller
-falls back on the rule-based text.
+Tokens and cost are counted by day and model; a day's limit stops further questions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
 from hashlib import blake2s
 from pathlib import Path
 from typing import Final, TypeVar
 
+import msgspec
+
 from holdfast import models
 from holdfast.core.agent_log.summary import Failed, Material, Written, answer, answer_schema, question
+from holdfast.core.events.durations import DAY_MS
 from holdfast.core.events.world import Project
 from holdfast.engine.engine import Engine
-from holdfast.engine.models import meter
 from holdfast.errors import ModelBusy, ModelError
 from holdfast.files import atomic
 from holdfast.lazy_dataclass import dataclass
-from holdfast.models.base import Address, Writer
+from holdfast.models.base import Address, Answer, Writer
 from holdfast.models.command import CommandWriter
-from holdfast.settings import Config
+from holdfast.settings import Config, Models
+from holdfast.stores.base import Store
 
 COMMAND: Final = "command"
 FOLDER: Final = "models"
@@ -56,14 +58,14 @@ def summarize(engine: Engine, project: Project, material: Material, means: Means
     return ask(
         engine,
         project,
-        Question(question(material), material.main_model, answer_schema()),
+        ModelQuestion(question(material), material.main_model, answer_schema()),
         lambda text, model: answer(text, material, model),
         means,
     )
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ModelQuestion:
     """The prompt, the session's own model, and the JSON Schema of the answer."""
 
     text: str
@@ -74,7 +76,7 @@ class Question:
 def ask(
     engine: Engine,
     project: Project,
-    question: Question,
+    question: ModelQuestion,
     read: Callable[[str, str], _Read | Failed],
     means: Means,
 ) -> _Read | Failed:
@@ -93,7 +95,7 @@ def ask(
         written = read(answer, writer.name)
         if not isinstance(written, Failed):
             return written
-        meter.note_rejected(engine.store, engine.clock(), writer.name)
+        note_rejected(engine.store, engine.clock(), writer.name)
         means.report(f"the answer of {name} was rejected: {written.reason}")
         reasons.append(f"{name}: {written.reason}")
     return Failed("; ".join(reasons) or "no model is set")
@@ -149,18 +151,111 @@ def _answer_of(
     tokens = len(prompt) // CHARS_PER_TOKEN + settings.answer_tokens
     tries = 0
     while True:
-        if limit := meter.reached(meter.day_of(engine.store, engine.clock()), settings, tokens):
+        if limit := limit_reached(day_of(engine.store, engine.clock()), settings, tokens):
             raise ModelError(limit)
         try:
             answer = writer.write(prompt, settings.answer_tokens)
         except ModelError as error:
-            meter.note(engine.store, engine.clock(), writer.name, None, settings)
+            note_use(engine.store, engine.clock(), writer.name, None, settings)
             if not isinstance(error, ModelBusy) or tries == settings.retries:
                 raise
             pause(min(error.after or 2.0**tries, LONGEST_PAUSE))
             tries += 1
             continue
-        meter.note(engine.store, engine.clock(), writer.name, answer, settings)
+        note_use(engine.store, engine.clock(), writer.name, answer, settings)
         if answer.trouble:
             raise ModelError(answer.trouble)
         return answer.text
+
+
+_NAME: Final = "models/{}"
+_MILLION: Final = 1_000_000
+
+
+class ModelUse(msgspec.Struct, frozen=True):
+    """One model's use on one day; the price is in cents for a million tokens, times tokens."""
+
+    asked: int = 0
+    failed: int = 0
+    sent: int = 0
+    given: int = 0
+    price: int = 0
+
+    @property
+    def tokens(self) -> int:
+        return self.sent + self.given
+
+    @property
+    def cents(self) -> float:
+        return self.price / _MILLION
+
+
+@dataclass(frozen=True, slots=True)
+class DayOfUse:
+    """The use of models on one day, by their names."""
+
+    date: str
+    models: dict[str, ModelUse]
+
+    @property
+    def tokens(self) -> int:
+        return sum(spent.tokens for spent in self.models.values())
+
+    @property
+    def cents(self) -> float:
+        return sum(spent.cents for spent in self.models.values())
+
+
+def day_of(store: Store, at: int) -> DayOfUse:
+    """The use on the day of that time."""
+    date = _date(at)
+    noted = store.fact(_NAME.format(date))
+    return DayOfUse(date, msgspec.json.decode(noted, type=dict[str, ModelUse]) if noted else {})
+
+
+def days_until(store: Store, at: int, count: int) -> list[DayOfUse]:
+    """The last so many days with any use up to that time, the latest first."""
+    days = (day_of(store, at - number * DAY_MS) for number in range(count))
+    return [day for day in days if day.models]
+
+
+def note_use(store: Store, at: int, model: str, answer: Answer | None, prices: Models) -> None:
+    """Add an answer's use to its day; None for a question that was not answered."""
+    with store.writing():
+        day = day_of(store, at)
+        before = day.models.get(model, ModelUse())
+        sent, received = (answer.sent, answer.given) if answer else (0, 0)
+        useless = answer is None or bool(answer.trouble)
+        after = ModelUse(
+            before.asked + 1,
+            before.failed + useless,
+            before.sent + sent,
+            before.given + received,
+            before.price + sent * prices.sent_cents + received * prices.given_cents,
+        )
+        noted = msgspec.json.encode({**day.models, model: after}).decode()
+        store.put_fact(_NAME.format(day.date), noted)
+
+
+def note_rejected(store: Store, at: int, model: str) -> None:
+    """Count an answer that was noted already as failed, because it could not be used."""
+    with store.writing():
+        day = day_of(store, at)
+        before = day.models.get(model, ModelUse())
+        after = msgspec.structs.replace(before, failed=before.failed + 1)
+        store.put_fact(_NAME.format(day.date), msgspec.json.encode({**day.models, model: after}).decode())
+        store.count_skipped("an answer of a model was rejected", 1)
+
+
+def limit_reached(day: DayOfUse, limits: Models, wanted_tokens: int) -> str:
+    """Which daily limit so many more tokens would exceed; empty if none."""
+    if day.tokens + wanted_tokens > limits.daily_tokens:
+        return f"the day's limit of {limits.daily_tokens:,} tokens is reached"
+    dearest = max(limits.sent_cents, limits.given_cents)
+    if dearest and day.cents + wanted_tokens * dearest / _MILLION > limits.daily_cents:
+        return f"the day's limit of {limits.daily_cents:,} cents is reached"
+    return ""
+
+
+def _date(at: int) -> str:
+    return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=at)).date().isoformat()

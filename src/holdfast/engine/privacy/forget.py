@@ -2,7 +2,7 @@
 
 Files that others own stay: the harness's transcripts, and setup's backups of its settings. The store notes
 what is to be forgotten before anything is removed, and then that files are still to be cleared: if the
-process is killed, the next one that opens the store finishes the work. `engine.redaction.forgotten` stores
+process is killed, the next one that opens the store finishes the work. `engine.redaction` stores
 hashes, so that forgotten texts do not come back.
 """
 
@@ -23,8 +23,7 @@ from typing import Final, TypeAlias
 import msgspec
 
 from holdfast import config
-from holdfast.engine.liveness.home import lock_holder
-from holdfast.engine.privacy.erase_files import erase_files
+from holdfast.engine.liveness import lock_holder
 from holdfast.engine.redaction import forgotten
 from holdfast.engine.redaction.forgotten import BEGUN
 from holdfast.engine.redaction.redactor import lists_of
@@ -200,16 +199,16 @@ class Cleared:
 
 def clear(store: Store, home: Path, at: int) -> Cleared:
     """Remove from the files what the store has dropped, if that is still to be done."""
-    owed = store.fact(OWED)
-    if not owed:
+    pending = store.fact(OWED)
+    if not pending:
         return Cleared()
     remaining: tuple[str, ...] = ()
     path = home / "store.db"
     every = copies(path, home / "backups")
-    if owed == AFTER_FORGETTING:
+    if pending == AFTER_FORGETTING:
         wordings = forgotten.forgotten_wordings(store)
         # Heavy to load, and needed only here.
-        from holdfast.engine.privacy.erase_worktrees import erase_worktrees  # noqa: PLC0415
+        from holdfast.engine.privacy.erase import erase_files, erase_worktrees  # noqa: PLC0415
 
         # First, because the home's copies show which parts Holdfast wrote.
         remaining = erase_worktrees(store, home, wordings)

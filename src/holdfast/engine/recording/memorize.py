@@ -63,7 +63,7 @@ class MemoryOutcome:
     """The ids of older memories that it contradicts."""
 
 
-def worded(wish: MemoryRequest) -> Wording:
+def wording_of(wish: MemoryRequest) -> Wording:
     """The wording to remember; raises HoldfastError if it is empty or too long."""
     # Text that Holdfast itself gave back is not new when it is repeated.
     wording = read(without_injected_text(wish.text))
@@ -82,7 +82,7 @@ def worded(wish: MemoryRequest) -> Wording:
     )
 
 
-def keep(
+def store_memory(
     engine: Engine,
     project: Project,
     wish: MemoryRequest,
@@ -96,7 +96,7 @@ def keep(
 
     Raises HoldfastError for what was forgotten, unless `remember_again` lifted that.
     """
-    wording = _redacted(worded(wish), redactor.of_session(session))
+    wording = _redacted(wording_of(wish), redactor.of_session(session))
     if wording.text == FORGOTTEN or redactor.forgotten.is_one(wording.text):
         raise HoldfastError("this was forgotten", "`holdfast remember` keeps it again")
     memory = replace(
@@ -127,7 +127,7 @@ def remember_again(engine: Engine, project: Project, wish: MemoryRequest, *, ses
     if not forgotten:
         return
     redact = replace(engine.redactor(project), forgotten=NO_WORDINGS).of_session(session)
-    wording_prints = known_by(engine.store, redact(worded(wish).text))
+    wording_prints = known_by(engine.store, redact(wording_of(wish).text))
     lifted = [forgotten[each] for each in wording_prints if each in forgotten and forgotten[each].at < at]
     if lifted:
         engine.store.put_forgotten_wordings(replace(each, lifted_at=at) for each in lifted)

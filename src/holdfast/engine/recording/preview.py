@@ -65,8 +65,10 @@ def preview(
     # Only a transcript that ends with a compaction was just compacted.
     just_compacted = bool(folded.compactions) and folded.compactions[-1].at >= folded.changed_at
     reason = Reason.COMPACT if just_compacted else Reason.STARTUP
-    kept = harness.kept if just_compacted else NOTHING_KEPT
-    brief_input = BriefInput(reason, folded, at if at is not None else folded.last_event_at, kept=kept)
+    harness_keeps = harness.kept if just_compacted else NOTHING_KEPT
+    brief_input = BriefInput(
+        reason, folded, at if at is not None else folded.last_event_at, kept=harness_keeps
+    )
     return Previewed(brief_input, compose_for_start(brief_input, budget))
 
 
@@ -74,7 +76,7 @@ def fold(
     harness: Reader, path: Path, session: str = "", until_line: int | None = None, at: int = 0
 ) -> Session:
     """The session after this transcript, or its first lines, with what its subagents did until then."""
-    transcript = regular(path)
+    transcript = transcript_file(path)
     key = session or _key(harness, transcript)
     engine = _temporary_engine(at)
     with _first_lines(harness, transcript, until_line) as main:
@@ -85,9 +87,9 @@ def fold(
     return folded
 
 
-def recounted(harness: Reader, path: Path, session: str = "") -> tuple[Session, tuple[Event, ...]]:
+def session_and_events(harness: Reader, path: Path, session: str = "") -> tuple[Session, tuple[Event, ...]]:
     """The session of a transcript, and all of its events, redacted, oldest first."""
-    transcript = regular(path)
+    transcript = transcript_file(path)
     key = session or _key(harness, transcript)
     engine = _temporary_engine(0)
     folded = _folded(engine, harness, key, transcript) or _refuse(harness, path)
@@ -96,7 +98,7 @@ def recounted(harness: Reader, path: Path, session: str = "") -> tuple[Session, 
 
 def is_transcript_of(harness: Reader, path: Path) -> bool:
     """Whether the harness can read events in the first lines of this file; never of a database."""
-    transcript = regular(path)
+    transcript = transcript_file(path)
     try:
         with _first_lines(harness, transcript, DETECTION_LINES) as head:
             return _folded(_temporary_engine(0), harness, transcript.stem, head) is not None
@@ -165,7 +167,7 @@ def _recorded(
         if events:
             session = record(
                 engine, Arrival(key, harness.name, _project(batch.cwd), events=events, is_history=True)
-            )
+            ).session
     return session
 
 
@@ -174,7 +176,7 @@ def _project(cwd: str) -> Project:
     return Project(cwd, cwd, "", "", cwd) if cwd else NOWHERE
 
 
-def regular(path: Path) -> Path:
+def transcript_file(path: Path) -> Path:
     """The real path of the file that the user named; raises an error if it cannot be a transcript."""
     hint = "name the transcript file that the harness writes"
     real = Path(os.path.realpath(path))

@@ -49,8 +49,8 @@ from holdfast.core.session.session import (
     revise,
 )
 from holdfast.engine.engine import Engine
-from holdfast.engine.index.index import findable
-from holdfast.engine.recording.memorize import MemoryRequest, keep, remember_again
+from holdfast.engine.index import checkpoint_document
+from holdfast.engine.recording.memorize import MemoryRequest, remember_again, store_memory
 from holdfast.engine.redaction.redactor import Redactor
 from holdfast.errors import HoldfastError
 from holdfast.lazy_dataclass import dataclass
@@ -90,46 +90,54 @@ class Arrival:
     """How many tokens the model's window holds, if the harness said so."""
 
 
-def record(engine: Engine, arrival: Arrival) -> Session:
-    """Record a batch with all that follows from it, in one transaction; returns the session after it."""
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What recording a batch did: the session after it, and the checkpoints that were taken."""
+
+    session: Session
+    checkpoints: tuple[Checkpoint, ...] = ()
+
+
+def record(engine: Engine, arrival: Arrival) -> Recorded:
+    """Record a batch with all that follows from it, in one transaction."""
     _remember_again(engine, arrival)
     redactor = engine.redactor(arrival.project)
-    arrival = redacted(arrival, redactor)
+    arrival = redacted_arrival(arrival, redactor)
     must_last = _must_last((*arrival.events, *arrival.waiting))
     writing = engine.store.writing_durably if must_last else engine.store.writing
     with writing():
         return _record_redacted(engine, arrival, redactor)
 
 
-def record_inside(engine: Engine, arrival: Arrival) -> Session:
+def record_inside(engine: Engine, arrival: Arrival) -> Recorded:
     """Record a batch inside an open transaction."""
     redactor = engine.redactor(arrival.project)
-    return _record_redacted(engine, redacted(arrival, redactor), redactor)
+    return _record_redacted(engine, redacted_arrival(arrival, redactor), redactor)
 
 
-def _record_redacted(engine: Engine, arrival: Arrival, redactor: Redactor) -> Session:
+def _record_redacted(engine: Engine, arrival: Arrival, redactor: Redactor) -> Recorded:
     forgotten_at = engine.store.forgotten_at(arrival.session)
     latest = engine.clock() + CLOCK_SKEW_MS
     if not arrival.is_history:
         arrival = _dated(_after(arrival, forgotten_at, latest), latest, engine.clock())
     stored_session = _stored_session(engine, arrival.session)
-    session = _placed(stored_session or _begun(engine, arrival), arrival)
+    recorded = Recorded(_placed(stored_session or _begun(engine, arrival), arrival))
     # Reading a transcript again does not bring back what was forgotten.
     if stored_session or not forgotten_at or arrival.events or arrival.waiting:
-        session = _advanced(engine, session, arrival, redactor)
+        recorded = _advanced(engine, recorded.session, arrival, redactor)
     if arrival.source:
         engine.store.put_cursor(arrival.source, arrival.cursor)
     for skipped in arrival.skipped:
         engine.store.count_skipped(skipped.reason, 1)
-    return session
+    return recorded
 
 
-def redacted(arrival: Arrival, redactor: Redactor) -> Arrival:
+def redacted_arrival(arrival: Arrival, redactor: Redactor) -> Arrival:
     """The batch without secrets in any of its texts."""
     return _redacted(_joined(arrival, redactor), redactor.of_session(arrival.session))
 
 
-def perform(engine: Engine, session: Session, effect: Effect, at: int) -> Session:
+def perform(engine: Engine, session: Session, effect: Effect, at: int) -> tuple[Session, Checkpoint]:
     """Carry out an effect that the core decided on; called inside a transaction."""
     match effect:
         case TakeCheckpoint(trigger=trigger, words=words):
@@ -142,8 +150,8 @@ def perform(engine: Engine, session: Session, effect: Effect, at: int) -> Sessio
             engine.store.add_checkpoint(checkpoint, redactor.mark)
             most = engine.config(session.project).continuity.max_checkpoints_per_session
             engine.store.trim_checkpoints(session.key, most)
-            engine.store.add_document(findable(checkpoint), redactor.mark)
-    return session
+            engine.store.add_document(checkpoint_document(checkpoint), redactor.mark)
+            return session, checkpoint
 
 
 def _accessed(engine: Engine, session: Session) -> list[Memory]:
@@ -174,7 +182,7 @@ def _with_memory(engine: Engine, session: Session, prompt: Prompt, redactor: Red
     at = prompt.at or engine.clock()
     # Text that is too long for a memory is still a prompt.
     with contextlib.suppress(HoldfastError):
-        outcome = keep(
+        outcome = store_memory(
             engine,
             session.project,
             MemoryRequest(text),
@@ -224,32 +232,36 @@ def _resumes_elsewhere(session: Session, arrival: Arrival) -> bool:
     return any(start.source is Source.RESUME for start in starts)
 
 
-def _advanced(engine: Engine, session: Session, arrival: Arrival, redactor: Redactor) -> Session:
-    """The session after the whole batch, stored."""
+def _advanced(engine: Engine, session: Session, arrival: Arrival, redactor: Redactor) -> Recorded:
+    """The session after the whole batch, stored, and the checkpoints that the batch led to."""
     policy = engine.policy(arrival.project)
+    checkpoints: list[Checkpoint] = []
     for event in arrival.events:
-        session = _record_event(engine, session, event, policy, redactor)
+        session, taken = _record_event(engine, session, event, policy, redactor)
+        checkpoints += taken
     for prompt in arrival.waiting:
         session = expect_prompt(_with_memory(engine, session, prompt, redactor), prompt, policy)
     engine.store.put_session(session, redactor.mark)
-    return session
+    return Recorded(session, tuple(checkpoints))
 
 
 def _record_event(
     engine: Engine, session: Session, event: Event, policy: Policy, redactor: Redactor
-) -> Session:
+) -> tuple[Session, list[Checkpoint]]:
+    checkpoints: list[Checkpoint] = []
     match engine.store.add_event(event, redactor.mark):
         case Novelty.NEW:
             if isinstance(event, Prompt):
                 session = _with_memory(engine, session, event, redactor)
             session, effects = advance(session, event, policy)
             for effect in effects:
-                session = perform(engine, session, effect, event.at)
+                session, checkpoint = perform(engine, session, effect, event.at)
+                checkpoints.append(checkpoint)
         case Novelty.REVISED:
             session = revise(session, event)
         case Novelty.KNOWN:
             pass
-    return session
+    return session, checkpoints
 
 
 def _after(arrival: Arrival, at: int, latest: int) -> Arrival:

@@ -1,4 +1,4 @@
-"""Transcripts: which may be opened, and reading one on from its cursor.
+"""Transcripts: which may be opened, reading one on from its cursor, and finding those that no hook reported.
 
 A hook event can name any path; only a regular file under one of the harness's own roots is ever opened.
 """
@@ -7,64 +7,69 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from holdfast.core.events.world import Project
 from holdfast.core.session.session import Session
 from holdfast.engine.engine import Engine
 from holdfast.engine.recording.record import Arrival, record
+from holdfast.engine.repository import projects
+from holdfast.harnesses.base import Reader
 from holdfast.lazy_dataclass import dataclass
+from holdfast.stores.base import Store
 
 BATCH_BYTES = 1 << 20
+HEAD_BYTES: Final = 1 << 18
+"""How much of a transcript is read to find its session's directory."""
 
 
 @dataclass(frozen=True, slots=True)
-class Readable:
+class ReadableTranscript:
     """A transcript that may be opened."""
 
     path: Path
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class MissingTranscript:
     """A transcript that does not exist yet."""
 
     path: Path
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedTranscript:
     """A path that is not opened; the hook events are the source."""
 
     reason: str
 
 
-TranscriptAccess: TypeAlias = Readable | Missing | Refused
+TranscriptAccess: TypeAlias = ReadableTranscript | MissingTranscript | RefusedTranscript
 
 
-def find(path: str, roots: Iterable[Path]) -> TranscriptAccess:
+def transcript_access(path: str, roots: Iterable[Path]) -> TranscriptAccess:
     """Whether the path that a hook event named may be opened."""
     if not path:
-        return Refused("no transcript was named")
+        return RefusedTranscript("no transcript was named")
     if "\0" in path or not Path(path).is_absolute():
-        return Refused("the transcript's path is not absolute")
+        return RefusedTranscript("the transcript's path is not absolute")
     real = os.path.realpath(path)
     if not any(_under(real, root) for root in roots):
-        return Refused("the transcript is outside the harness's own directories")
+        return RefusedTranscript("the transcript is outside the harness's own directories")
     try:
         file = _file_of(Path(path))
         mode = file.lstat().st_mode
     except FileNotFoundError:
-        return Missing(Path(path))
+        return MissingTranscript(Path(path))
     except OSError as error:
-        return Refused(f"the transcript cannot be looked at: {error.strerror}")
+        return RefusedTranscript(f"the transcript cannot be looked at: {error.strerror}")
     if not stat.S_ISREG(mode):
-        return Refused("the transcript is not a regular file")
+        return RefusedTranscript("the transcript is not a regular file")
     if not os.access(file, os.R_OK):
-        return Refused("the transcript may not be read")
-    return Readable(Path(path))
+        return RefusedTranscript("the transcript may not be read")
+    return ReadableTranscript(Path(path))
 
 
 def _file_of(path: Path) -> Path:
@@ -105,5 +110,35 @@ def read_on(
                     skipped=batch.skipped,
                     transcript=str(path),
                 ),
-            )
+            ).session
     return session
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadTranscript:
+    """A session that no hook reported, its transcript and its directory."""
+
+    key: str
+    path: Path
+    cwd: str
+
+
+def unread_transcripts(
+    store: Store, reader: Reader, project: Project, since: int, home: Path, environment: Mapping[str, str]
+) -> Iterator[UnreadTranscript]:
+    """The sessions of this worktree whose transcripts were written since a time."""
+    for root in reader.transcript_roots(home, environment):
+        for path in reader.transcripts(root):
+            if not _written_since(path, since):
+                continue
+            key = reader.session_of(path)
+            cwd = reader.read_transcript(path, key, "", HEAD_BYTES).cwd if key else ""
+            if cwd and projects.resolve(store, cwd).project.worktree_id == project.worktree_id:
+                yield UnreadTranscript(key, path, cwd)
+
+
+def _written_since(path: Path, since: int) -> bool:
+    try:
+        return path.stat().st_mtime_ns >= since * 1_000_000
+    except OSError:
+        return False

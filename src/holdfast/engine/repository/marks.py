@@ -178,9 +178,9 @@ def _asked_of_linux() -> Callable[[bytes], int]:
         answer = ctypes.create_string_buffer(size)
         if b"\0" in path or statx(_AT_FDCWD, path, _AT_SYMLINK_NOFOLLOW, _STATX_BTIME, answer):
             return 0
-        (known,) = struct.unpack_from("=I", answer.raw, 0)
+        (mask,) = struct.unpack_from("=I", answer.raw, 0)
         seconds, nanoseconds = struct.unpack_from("=qI", answer.raw, _BTIME_OFFSET)
-        return seconds * 1_000_000_000 + nanoseconds if known & _STATX_BTIME else 0
+        return seconds * 1_000_000_000 + nanoseconds if mask & _STATX_BTIME else 0
 
     return born
 

@@ -1,4 +1,4 @@
-"""Projects: which one a directory belongs to, and which one a name means.
+"""Projects: which one a directory, a name or an old transcript belongs to, and a list of all of them.
 
 A project is its repository, or outside git its directory, and has an id that stays when it moves. The store
 holds where each project is and was; `core.events.identity` decides which project a directory belongs to.
@@ -8,8 +8,9 @@ Resolving writes nothing; `keep_up` stores the result.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +18,7 @@ from holdfast.core.events.identity import (
     Adopted,
     Alias,
     Known,
+    Marks,
     Moved,
     New,
     Sighting,
@@ -40,6 +42,8 @@ REFRESH_MS: Final = 3_600_000
 """How often the last sighting of a project is stored, and with it marks that change over time."""
 SHORTEST_ID: Final = 4
 """The shortest prefix of a project's id that is accepted."""
+BESIDE_MOST: Final = 1_000
+"""The most directories that are looked at beside a former one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +148,7 @@ def root_now(store: Store, project: Project) -> str:
 # ---------------------------------------------------------------- by a name
 
 
-def known(engine: Engine, name: str) -> Project | None:
+def project_if_stored(engine: Engine, name: str) -> Project | None:
     """The project with this id or path, as a command names it; None if nothing of it is stored.
 
     A directory is resolved without writing, and counts only if its project is known.
@@ -165,9 +169,9 @@ def known(engine: Engine, name: str) -> Project | None:
     return next(matches, None) or every.get(store.project_at(name))
 
 
-def named(engine: Engine, name: str) -> Project:
+def project_named(engine: Engine, name: str) -> Project:
     """The project with this id or path; raises NotThere if there is none."""
-    project = known(engine, name)
+    project = project_if_stored(engine, name)
     if project is None:
         raise NotThere(f"no project `{name}` is known", "`holdfast project list` names those that are")
     return project
@@ -429,3 +433,119 @@ def _put_here(
 # ---------------------------------------------------------------- paths as they are kept
 
 _stored, _on_disk, _shown = marks.stored, marks.on_disk, marks.shown
+
+
+@dataclass(frozen=True, slots=True)
+class FormerProject:
+    """The project of an old session. `left` is its former site, if nothing else is known of it."""
+
+    project: Project
+    left: Site | None = None
+
+
+def former_project_of(store: Store, here: Resolution, started_at: int, ended_at: int) -> FormerProject:
+    """The project of a session that ran between these times; `here` is what its directory resolves to now."""
+    if here.place is None or here.seen is None or not _began_after(here.place, ended_at):
+        return FormerProject(here.project)
+    sites = [site for site in store.sites_at(here.seen.location) if site.left_at >= started_at]
+    then = min(sites, key=lambda site: site.left_at, default=None) or _unknown_project(
+        here.seen, started_at, ended_at
+    )
+    worktree_id = short_hash(marks.on_disk(then.anchor))
+    return FormerProject(replace(here.project, project_id=then.project_id, worktree_id=worktree_id), then)
+
+
+def _unknown_project(here: Sighting, started_at: int, ended_at: int) -> Site:
+    """The site of whatever was at a place before the repository that is there now."""
+    anchor = f"{here.location}//formerly"
+    id, nothing = short_hash(marks.on_disk(anchor)), Marks("", "")
+    site = Site(id, here.location, anchor, here.root, here.is_git, nothing, started_at, ended_at)
+    return replace(site, left_at=ended_at)
+
+
+def _began_after(place: Place, ended_at: int) -> bool:
+    """Whether the repository began after that, in a directory that was created after it too.
+
+    One that was created around a repository's first files later on is still the same project.
+    """
+    if place.repository is None:
+        return False
+    git_dir = marks.occupant(str(place.repository.common_dir), is_git=True)
+    if git_dir is None or git_dir.began_at * 1000 <= ended_at:
+        return False
+    root = marks.of_directory(place.root)
+    return root is None or root.born == 0 or root.born // 1_000_000 > ended_at
+
+
+@dataclass(frozen=True, slots=True)
+class ListedProject:
+    """A project with the places where it is, and was."""
+
+    project_id: str
+    name: str
+    paths: tuple[str, ...]
+    """Where it was last seen; for one known only from an older version, where its session was."""
+    is_there: bool
+    former_paths: tuple[str, ...]
+    last_seen_at: int
+    sessions: int
+
+
+def every_project(store: Store, here: str) -> list[ListedProject]:
+    """Every known project, the one last seen first. `here` is the user's current directory."""
+    sites = dict[str, list[Site]]()
+    for site in store.sites():
+        sites.setdefault(site.project_id, []).append(site)
+    latest = {project.project_id: project for project in store.projects()}
+    rows = [_listed_project(store, id, sites.get(id, []), latest.get(id), here) for id in {**sites, **latest}]
+    return sorted(rows, key=lambda row: (-row.last_seen_at, row.project_id))
+
+
+def _listed_project(
+    store: Store, id: str, sites: list[Site], project: Project | None, here: str
+) -> ListedProject:
+    sessions = store.sessions_of_project(id, 0, _MANY)
+    current = [site for site in sites if not site.left_at]
+    former = [marks.shown(site.root) for site in sites if site.left_at]
+    paths = [marks.shown(site.root) for site in current]
+    if not sites and project is not None:
+        paths = [project.root]
+    is_there = any(map(is_occupied, current)) or (not sites and bool(paths) and Path(paths[0]).is_dir())
+    if current and not is_there and (moved := _moved_to(store, current, here)):
+        paths, former, is_there = [moved], [*paths, *former], True
+    times = [site.last_seen_at for site in sites] + [each.last_event_at for each in sessions[:1]]
+    name = Path((paths or former)[0]).name or (paths or former)[0]
+    former_paths = tuple(dict.fromkeys(path for path in former if path not in paths))
+    return ListedProject(
+        id, name, tuple(dict.fromkeys(paths)), is_there, former_paths, max(times), len(sessions)
+    )
+
+
+def _moved_to(store: Store, sites: list[Site], here: str) -> str:
+    """Where a project has moved to from these sites; empty if that is not known."""
+    for site in sites:
+        for path in (here, *_beside(site)):
+            resolution = resolve(store, path)
+            if (
+                isinstance(resolution.verdict, Moved)
+                and resolution.verdict.site.project_id == site.project_id
+            ):
+                return resolution.project.root
+    return ""
+
+
+def _beside(site: Site) -> Iterator[str]:
+    """The directories beside a former one that have its inode, and so may be the same one, renamed."""
+    root = Path(marks.on_disk(site.root))
+    try:
+        with os.scandir(root.parent) as entries:
+            for entry in islice(entries, BESIDE_MOST):
+                place = Path(entry.path, ".git") if site.is_git else Path(entry.path)
+                directory_marks = marks.of_directory(place)
+                if directory_marks is not None and directory_marks.inode == site.marks.inode:
+                    yield entry.path
+    except OSError:
+        return
+
+
+_MANY: Final = 100_000

@@ -17,7 +17,7 @@ from holdfast.core.events.world import Project
 from holdfast.core.session.session import Phase, Process, Session
 from holdfast.core.text.untrusted import is_own_tool
 from holdfast.engine.engine import Engine
-from holdfast.engine.liveness.processes import above, start_of
+from holdfast.engine.liveness import ancestors_of, start_of
 from holdfast.engine.recording.record import Arrival, record
 from holdfast.engine.repository import projects
 from holdfast.errors import HarnessUnknown, HoldfastError
@@ -121,7 +121,7 @@ def _begun(engine: Engine, key: str, harness: str, call: Call) -> Session | None
     if not call.cwd:
         return None
     project = _watched_at(engine, call.cwd)
-    return record(engine, Arrival(key, harness, project, process=call.process))
+    return record(engine, Arrival(key, harness, project, process=call.process)).session
 
 
 def _watched_at(engine: Engine, cwd: str) -> Project:
@@ -176,7 +176,7 @@ def _waiting(engine: Engine, call: Call) -> _Match | None:
 
 def _at_home(engine: Engine, process: Process) -> list[Session]:
     """The sessions of a process or its nearest ancestor: a harness may start servers indirectly."""
-    for each in (process, *(Process(pid, start_of(pid)) for pid in above(process.pid))):
+    for each in (process, *(Process(pid, start_of(pid)) for pid in ancestors_of(process.pid))):
         sessions = engine.store.sessions_of_process(each, SESSIONS_LOOKED_AT)
         if sessions:
             return sessions

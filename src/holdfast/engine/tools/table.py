@@ -19,12 +19,10 @@ from holdfast.core.session.session import Session
 from holdfast.core.text.strings import elapsed, one_line, shortened
 from holdfast.core.text.untrusted import defanged, fence, quoted
 from holdfast.engine.engine import Engine
-from holdfast.engine.memory.recall import Finding, Query, expand, note_recalled, recall
+from holdfast.engine.memory.recall import Query, RecalledText, expand, note_recalled, recall
 from holdfast.engine.memory.remember import FROM_AGENT, MemoryRequest, remember
 from holdfast.engine.tools.caller import Caller
-from holdfast.engine.tools.digest import Digest, give_digest
-from holdfast.engine.tools.handoff import HandedOff, ToHandOff, hand_off
-from holdfast.engine.tools.recover import recover
+from holdfast.engine.tools.session_tools import Digest, HandedOff, ToHandOff, give_digest, hand_off, recover
 from holdfast.errors import HoldfastError
 from holdfast.lazy_dataclass import dataclass
 
@@ -72,7 +70,7 @@ class Answer:
     problem: str = ""
 
 
-def call(engine: Engine, caller: Caller, name: str, arguments: Mapping[str, object]) -> Answer:
+def call_tool(engine: Engine, caller: Caller, name: str, arguments: Mapping[str, object]) -> Answer:
     """Call a tool that is one of `names`; any arguments get an answer."""
     tool = next(tool for tool in TOOLS if tool.name == name)
     if strange := _unknown_names(arguments, tool.takes):
@@ -83,10 +81,10 @@ def call(engine: Engine, caller: Caller, name: str, arguments: Mapping[str, obje
     except msgspec.ValidationError as error:
         return Answer(problem=f"the arguments of `{name}` cannot be used: {error}")
     except HoldfastError as error:
-        return refused(error)
+        return refusal(error)
 
 
-def refused(error: HoldfastError) -> Answer:
+def refusal(error: HoldfastError) -> Answer:
     """The answer for an error of Holdfast's."""
     return Answer(problem=f"{error.message}; {error.hint}" if error.hint else error.message)
 
@@ -101,7 +99,7 @@ def looks_back(name: str) -> bool:
     return any(tool.looks_back for tool in TOOLS if tool.name == name)
 
 
-def listed() -> list[Json]:
+def tools_for_mcp() -> list[Json]:
     """The table as MCP lists it."""
     return [
         {
@@ -120,9 +118,9 @@ def listed() -> list[Json]:
     ]
 
 
-def cost() -> int:
+def token_cost() -> int:
     """About how many tokens the table and the instructions take of every context window."""
-    return (len(msgspec.json.encode(listed())) + len(INSTRUCTIONS)) // CHARACTERS_A_TOKEN
+    return (len(msgspec.json.encode(tools_for_mcp())) + len(INSTRUCTIONS)) // CHARACTERS_A_TOKEN
 
 
 def _unknown_names(arguments: Mapping[str, object], takes: type[Any]) -> str:
@@ -272,7 +270,7 @@ def _recall(engine: Engine, caller: Caller, request: ToRecall) -> Recalled:
     return Recalled(len(lines), fence("\n".join(lines)) if lines else "")
 
 
-def _line(finding: Finding, now: int) -> str:
+def _line(finding: RecalledText, now: int) -> str:
     """One result: its id, kind and age, and the beginning of its text."""
     label = f"{finding.id[:ID_CHARS]} {finding.kind}, {elapsed(now - finding.at)} ago, {finding.source}"
     label = label if finding.worded else f"{label}, {MERELY_NEAR}"

@@ -13,9 +13,9 @@ from pathlib import Path
 from holdfast.core.events.durations import DAY_MS, HOUR_MS
 from holdfast.core.session.session import Phase, Session, TakeCheckpoint, Trigger, end_session, tick
 from holdfast.engine.engine import Engine
-from holdfast.engine.liveness.sessions import Liveness, life_of
+from holdfast.engine.liveness import Liveness, liveness_of
 from holdfast.engine.recording.record import CLOCK_SKEW_MS, Arrival, perform, record
-from holdfast.engine.recording.transcripts import Readable, find, read_on
+from holdfast.engine.recording.transcripts import ReadableTranscript, read_on, transcript_access
 from holdfast.lazy_dataclass import dataclass
 from holdfast.settings import Records
 
@@ -61,7 +61,7 @@ def _flushed(engine: Engine, key: str, waited_ms: int) -> int:
         ticked = tick(session, engine.policy(session.project), now)
         count = 0
         if ticked.due is not None and now - ticked.due.since >= waited_ms:
-            ticked = perform(engine, ticked, TakeCheckpoint(ticked.due.trigger), now)
+            ticked, _ = perform(engine, ticked, TakeCheckpoint(ticked.due.trigger), now)
             count = 1
         if ticked is not session:
             engine.store.put_session(ticked)
@@ -77,7 +77,7 @@ def finalise_orphans(engine: Engine) -> list[str]:
 def _is_gone(engine: Engine, session: Session) -> bool:
     """Whether its process is gone; if that is unknown, whether the session is too old to continue."""
     quiet = engine.clock() - session.last_event_at
-    match life_of(engine, session):
+    match liveness_of(engine, session):
         case Liveness.OWN:
             return False
         case Liveness.GONE:
@@ -89,12 +89,14 @@ def _is_gone(engine: Engine, session: Session) -> bool:
 def read_to_end(engine: Engine, session: Session) -> Session:
     """The session after the rest of its transcript and its waiting prompts."""
     path = Path(session.transcript) if session.transcript else None
-    if path is not None and isinstance(find(session.transcript, (path.parent,)), Readable):
+    if path is not None and isinstance(
+        transcript_access(session.transcript, (path.parent,)), ReadableTranscript
+    ):
         read_on(engine, session.key, session.harness, session.project, path, lambda: True)
     session = engine.store.session(session.key) or session
     if session.waiting:
         arrival = Arrival(session.key, session.harness, session.project, events=session.waiting)
-        session = record(engine, arrival)
+        session = record(engine, arrival).session
     return session
 
 
@@ -108,7 +110,7 @@ def finalise(engine: Engine, session: Session) -> Session:
             return session
         session = end_session(session, Phase.ORPHANED, now, "orphaned")
         if not session.trail.is_empty():
-            session = perform(engine, session, TakeCheckpoint(Trigger.ORPHAN), now)
+            session, _ = perform(engine, session, TakeCheckpoint(Trigger.ORPHAN), now)
         engine.store.put_session(session)
     return session
 

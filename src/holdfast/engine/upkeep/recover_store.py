@@ -21,8 +21,8 @@ from holdfast.core.memory.memory import Memory, contradicts, mark_superseded
 from holdfast.core.redaction.redact import Lists
 from holdfast.core.session.session import Phase, Session
 from holdfast.engine.engine import redactor_of
-from holdfast.engine.index.index import findable
-from holdfast.engine.liveness.processes import alive
+from holdfast.engine.index import checkpoint_document
+from holdfast.engine.liveness import is_alive
 from holdfast.engine.recording.memorize import make_findable
 from holdfast.engine.redaction.redactor import SECRET_BYTES, Redactor
 from holdfast.harnesses import names as harness_names
@@ -130,7 +130,7 @@ def _draft(path: Path, file: Path) -> Generator[Path]:
     """A temporary database for rows before they are redacted; replaces one that a killed recovery left."""
     for leftover in files_set_aside(path):
         name, _, pid = leftover.name.rpartition(_DRAFT)
-        if name and pid.isdigit() and not alive(int(pid), 0):
+        if name and pid.isdigit() and not is_alive(int(pid), 0):
             leftover.unlink(missing_ok=True)
     stem = file.name if file.parent == path.parent else f"{path.stem}.corrupt-{file.name}"
     draft = path.with_name(f"{stem}{_DRAFT}{os.getpid()}")
@@ -216,4 +216,4 @@ def _add_documents(store: Store, source: Store, merge: Merge, mark: str) -> None
     for checkpoint in source.checkpoints(ALL) if lost else ():
         if checkpoint.id in lost:
             with store.writing():
-                store.add_document(findable(checkpoint), mark)
+                store.add_document(checkpoint_document(checkpoint), mark)

@@ -21,10 +21,10 @@ from holdfast.core.text.untrusted import printable
 from holdfast.engine.briefing.resume import next_brief
 from holdfast.engine.engine import Engine
 from holdfast.engine.memory import recall
-from holdfast.engine.memory.recall import Finding, Query, note_recalled
+from holdfast.engine.memory.recall import Query, RecalledText, note_recalled
 from holdfast.engine.tools.caller import session_around
 from holdfast.engine.views import serialisation
-from holdfast.engine.views.serialisation import Row, given
+from holdfast.engine.views.serialisation import Row, redacted_value
 from holdfast.errors import HoldfastError
 from holdfast.stores.base import Store, Within
 
@@ -45,7 +45,7 @@ def checkpoints(
 ) -> list[Row]:
     """Checkpoints for a program: of a session, of a project, or all; the newest first."""
     chosen = _checkpoints(engine, project, session, search.split(), limit)
-    return [given(serialisation.checkpoint_row(each), redact) for each in chosen]
+    return [redacted_value(serialisation.checkpoint_row(each), redact) for each in chosen]
 
 
 def checkpoint_lines(
@@ -80,7 +80,7 @@ def findings(
 ) -> list[Row]:
     """Search results for a program, the best first."""
     results = _findings(engine, project, environment, query)
-    return [given(serialisation.finding_row(each, engine.clock()), redact) for each in results]
+    return [redacted_value(serialisation.finding_row(each, engine.clock()), redact) for each in results]
 
 
 def finding_lines(
@@ -152,7 +152,7 @@ def _checkpoints(
 
 def _findings(
     engine: Engine, project: Project, environment: Mapping[str, str], query: Mapping[str, Any]
-) -> list[Finding]:
+) -> list[RecalledText]:
     results = recall.recall(engine, project, _query(query))
     session = engine.store.session(session_around(environment))
     note_recalled(engine, session, [finding.id for finding in results])

@@ -17,7 +17,7 @@ from holdfast.core.session.rolling import Outline
 from holdfast.core.session.session import Session, is_imported
 from holdfast.core.text.strings import elapsed
 from holdfast.engine.engine import Engine
-from holdfast.engine.memory.recall import Finding
+from holdfast.engine.memory.recall import RecalledText
 from holdfast.stores.base import Lineage
 from holdfast.stores.codec import to_iso
 
@@ -27,7 +27,7 @@ OURS: Final = frozenset({"next"})
 """Fields that are not redacted: a page's end mark is made of ids, and has to come back unchanged."""
 
 
-def given(value: _T, redact: Callable[[str], str]) -> _T:
+def redacted_value(value: _T, redact: Callable[[str], str]) -> _T:
     """The value with every text in it redacted, at any depth."""
     return cast("_T", _redacted(value, redact))
 
@@ -99,7 +99,7 @@ def memory_row(memory: Memory, now: int) -> Row:
     }
 
 
-def finding_row(finding: Finding, now: int) -> Row:
+def finding_row(finding: RecalledText, now: int) -> Row:
     """A search result, and how old it is."""
     return {
         "id": finding.id,
@@ -114,7 +114,7 @@ def finding_row(finding: Finding, now: int) -> Row:
     }
 
 
-def text_row(finding: Finding, now: int) -> Row:
+def text_row(finding: RecalledText, now: int) -> Row:
     """A text that is not the result of a search, so without a score."""
     row = finding_row(finding, now)
     return {name: value for name, value in row.items() if name not in {"score", "worded"}}

@@ -1,4 +1,4 @@
-"""Timeline: the events, checkpoints and briefs of a session in one sequence.
+"""Timeline: the events, checkpoints and briefs of a session in one sequence, by page or as a whole.
 
 Points are made from stored values. Drawing is not done here.
 """
@@ -19,6 +19,7 @@ from holdfast.core.events.event import (
     Event,
     LeftRunning,
     ModelChanged,
+    Origin,
     Prompt,
     Remembered,
     Replied,
@@ -41,6 +42,10 @@ from holdfast.stores.base import Mark
 
 TITLE_CHARS: Final = 140
 EVENTS_AT_ONCE: Final = 1_000
+EVENTS_MOST: Final = 5_000
+OPENED_MOST: Final = 120
+"""How many entries of a kind can be opened from the picture; there is no room for more."""
+SHORT: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +64,7 @@ class Point:
     """How many tokens the window held, if counted."""
 
 
-def page(engine: Engine, session: str, behind: Mark, limit: int) -> list[Point]:
+def timeline_page(engine: Engine, session: str, behind: Mark, limit: int) -> list[Point]:
     """The points after a mark, the newest first."""
     store = engine.store
     points = [
@@ -70,7 +75,7 @@ def page(engine: Engine, session: str, behind: Mark, limit: int) -> list[Point]:
     return sorted(points, key=lambda point: (point.at, point.id), reverse=True)[:limit]
 
 
-def counts(engine: Engine, session: str, behind: Mark, limit: int) -> list[Point]:
+def token_counts(engine: Engine, session: str, behind: Mark, limit: int) -> list[Point]:
     """The points after a mark at which the window was counted, the newest first."""
     points: list[Point] = []
     while len(points) < limit and (events := engine.store.page_of_events(session, behind, EVENTS_AT_ONCE)):
@@ -165,3 +170,88 @@ def _about_the_session(event: Event) -> tuple[str, str, str]:
             return "subagent", "a subagent stopped", text
         case _:  # A `TurnEnded`: all others are handled above.
             return "turn", "the agent stopped", ""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """An entry that can be opened."""
+
+    at: int
+    id: str
+    kind: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class WorkDone:
+    """A tool call, and whether it succeeded; None if unknown."""
+
+    at: int
+    ok: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class TokenCount:
+    """How many tokens the window held."""
+
+    at: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineView:
+    """The whole timeline, oldest first."""
+
+    moments: tuple[Moment, ...]
+    work: tuple[WorkDone, ...]
+    counts: tuple[TokenCount, ...]
+    left_out: int
+    """How many earlier events it leaves out."""
+
+
+def story(engine: Engine, session: str) -> TimelineView:
+    """The timeline view of a session, or of its last part."""
+    events = engine.store.events(session, EVENTS_MOST + 1)
+    shown_events = events[-EVENTS_MOST:]
+    points = [
+        *_opened([of_event(one) for one in shown_events if _is_prompt(one)]),
+        *_opened(_compactions(shown_events)),
+        *_opened([of_checkpoint(one) for one in engine.store.checkpoints_of_session(session, OPENED_MOST)]),
+        *_opened([of_receipt(one) for one in engine.store.receipts(session, OPENED_MOST)]),
+    ]
+    return TimelineView(
+        tuple(sorted(points, key=lambda point: (point.at, point.id))),
+        tuple(_work(shown_events)),
+        tuple(
+            TokenCount(one.at, one.sent + one.output)
+            for one in shown_events
+            if isinstance(one, Usage) and one.agent == MAIN
+        ),
+        max(0, len(events) - EVENTS_MOST),
+    )
+
+
+def _is_prompt(event: Event) -> bool:
+    return isinstance(event, Prompt | Replied) and event.origin is Origin.HUMAN and event.agent == MAIN
+
+
+def _compactions(events: list[Event]) -> list[Point]:
+    """One point for each compaction, whose several signs come within seconds of each other."""
+    points: list[Point] = []
+    for event in events:
+        if isinstance(event, Compacted) and (not points or event.at - points[-1].at > _SAME_MS):
+            points.append(of_event(event))
+    return points
+
+
+def _work(events: list[Event]) -> list[WorkDone]:
+    outcomes = {one.call: one.ok for one in events if isinstance(one, ToolReturned)}
+    return [WorkDone(one.at, outcomes.get(one.call)) for one in events if isinstance(one, ToolCalled)]
+
+
+def _opened(points: list[Point]) -> list[Moment]:
+    latest = sorted(points, key=lambda point: (point.at, point.id))[-OPENED_MOST:]
+    return [Moment(one.at, one.id, one.kind, one.title[:SHORT]) for one in latest]
+
+
+_SAME_MS: Final = 120_000

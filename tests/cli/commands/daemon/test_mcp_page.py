@@ -8,7 +8,7 @@ from pathlib import Path
 
 from holdfast import skills
 from holdfast.engine.recording import memorize
-from holdfast.engine.tools import digest, table
+from holdfast.engine.tools import session_tools, table
 from holdfast.settings import Daemon
 
 PAGE = (Path(__file__).parents[4] / "docs" / "mcp.md").read_text(encoding="utf-8")
@@ -23,7 +23,7 @@ def rows(text: str) -> dict[str, str]:
 def test_every_tool_has_a_row_with_all_that_it_takes() -> None:
     told = rows(OF_TOOLS)
     assert tuple(told) == table.names()
-    for tool in table.listed():
+    for tool in table.tools_for_mcp():
         assert all(f"`{name}`" in told[tool["name"]] for name in tool["inputSchema"]["properties"])
 
 
@@ -33,8 +33,8 @@ def test_every_skill_has_a_row() -> None:
 
 def test_the_numbers_are_right() -> None:
     said = int(re.findall(r"cost about (\d+) tokens", PAGE)[0])
-    assert abs(said - table.cost()) < 60
-    for number in (digest.LONGEST, memorize.LONGEST, table.WHOLE_CHARS):
+    assert abs(said - table.token_cost()) < 60
+    for number in (session_tools.LONGEST, memorize.LONGEST, table.WHOLE_CHARS):
         assert f"{number:,}" in PAGE
     assert f"at most {table.MOST_HITS} hits" in PAGE
     assert f"http://127.0.0.1:{Daemon().http_port}/mcp" in PAGE

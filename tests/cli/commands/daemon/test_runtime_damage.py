@@ -6,7 +6,7 @@ import random
 from contextlib import closing
 from pathlib import Path
 
-from holdfast.engine.liveness.home import lock_holder, spooled
+from holdfast.engine.liveness import lock_holder, spooled_hook_events
 from holdfast.stores.sqlite import open_store
 from tests.cli.commands.daemon.test_daily_backup import is_redacted
 from tests.cli.commands.privacy.test_recover_store import PAGE, kept
@@ -31,7 +31,7 @@ def test_a_daemon_stops_at_damage_and_the_next_one_loses_no_hook_event(kept: Per
     assert list(kept.home.glob("store.corrupt-*")) == [], "others may have it open still"
     assert kept.types("up").status == 0
     (aside,) = kept.home.glob("store.corrupt-*.db")
-    wait_until(lambda: not spooled(kept.home))
+    wait_until(lambda: not spooled_hook_events(kept.home))
     assert str(aside) in kept.types("status").err
     told = kept.types("recover-store", "--json").json
     assert told["recovered"][0]["tables"]["memories"]["added"] == 2000

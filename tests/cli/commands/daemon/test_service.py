@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.daemon.local import client
-from holdfast.engine.liveness.home import lock_holder
+from holdfast.engine.liveness import lock_holder
 from tests.cli.conftest import Person
 from tests.daemon.conftest import wait_until
 

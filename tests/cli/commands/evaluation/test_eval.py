@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.core.brief.weights import WEIGHTS
-from holdfast.engine.evaluation import results
 from holdfast.engine.evaluation.survival import BUILDERS
+from holdfast.engine.views import measurements
 from holdfast.stores.sqlite import open_store
 from tests.cli.conftest import HARNESS, Person
 from tests.engine.evaluation.test_survival import kept, long_session
@@ -99,7 +99,7 @@ def test_history_says_in_words_what_would_have_been_saved(person: Person) -> Non
     assert words.startswith("1 of your sessions was read. Once the context was compacted")
     assert "Holdfast's brief of 2,000 characters would have had" in words
     with closing(open_store(person.home / "store.db", person.home / "backups", 0)) as store:
-        (measured,) = results.kept(store)
+        (measured,) = measurements.stored_evaluations(store)
     assert (measured.name, measured.report["sessions"]) == ("survival", 1)
 
 

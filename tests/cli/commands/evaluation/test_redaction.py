@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.engine.evaluation.redaction_corpora import Family, made_clean
+from holdfast.engine.evaluation.redaction import Family, made_clean
 from tests.cli.conftest import HARNESS, Person
 from tests.core.made_up import HUNTER
 from tests.engine.evaluation.test_redaction import finding

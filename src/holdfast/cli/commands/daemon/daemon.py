@@ -12,8 +12,14 @@ from holdfast.cli.printing import give, give_json, say, working
 from holdfast.cli.warning import where_stopped
 from holdfast.core.text.strings import elapsed
 from holdfast.daemon.local import client
-from holdfast.engine.liveness.home import have_store_checked, lock_holder, rejected, spooled
-from holdfast.engine.liveness.processes import alive, start_of
+from holdfast.engine.liveness import (
+    have_store_checked,
+    is_alive,
+    lock_holder,
+    rejected_hook_events,
+    spooled_hook_events,
+    start_of,
+)
 from holdfast.errors import DaemonAway
 from holdfast.stores.held import emptied
 from holdfast.stores.set_aside import RECOVER, set_aside_stores
@@ -70,7 +76,7 @@ def restart() -> None:
 def status(*, as_json: bool) -> None:
     """Say whether the daemon runs."""
     where = running.home()
-    answer, waiting, unreadable = _status(where), spooled(where), rejected(where)
+    answer, waiting, unreadable = _status(where), spooled_hook_events(where), rejected_hook_events(where)
     if as_json:
         aside = [str(store.path) for store in set_aside_stores(where / "store.db")]
         known = {"running": answer is not None, "home": str(where), **(answer or {})}
@@ -137,7 +143,7 @@ def stop(where: Path) -> None:
     with working("stopping the daemon"):
         client.ask(where, "stop")
         until = time.monotonic() + STOP_TIME
-        while alive(pid, start):
+        while is_alive(pid, start):
             if time.monotonic() > until:
                 raise DaemonAway(f"the daemon (process {pid}) takes long to stop", "look at `holdfast logs`")
             time.sleep(0.01)

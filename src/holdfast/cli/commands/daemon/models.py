@@ -7,7 +7,7 @@ import click
 from holdfast.cli import access
 from holdfast.cli.options import command, group, json_option
 from holdfast.cli.printing import give, give_json, give_table
-from holdfast.engine.models.meter import Day, days_until
+from holdfast.engine.models.summarize import DayOfUse, days_until
 
 
 @group("holdfast models usage")
@@ -45,7 +45,7 @@ def usage(*, days: int, as_json: bool) -> None:
         give("no model was asked")
 
 
-def _rows(day: Day) -> list[dict[str, object]]:
+def _rows(day: DayOfUse) -> list[dict[str, object]]:
     return [
         {
             "date": day.date,

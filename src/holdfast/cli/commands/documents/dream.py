@@ -40,7 +40,7 @@ def _opened(
 ) -> Generator[tuple[Engine, ContinuityFiles]]:
     with opened() as engine:
         where = access.register_project(engine, project)
-        yield engine, continuity.room(engine, access.home(), where)
+        yield engine, continuity.continuity_files(engine, access.home(), where)
 
 
 @command("holdfast dream build", "holdfast dream build --subagent agent-1.jsonl --harness HARNESS")
@@ -53,7 +53,7 @@ def _opened(
 def build(*, project: Path | None, subagent: Path | None, harness: str, as_json: bool) -> None:
     """Put up candidates from the continuity; what you decided before stands."""
     with _opened(project) as (engine, files):
-        source = sources.named(subagent, harness) if subagent else None
+        source = sources.source_named(subagent, harness) if subagent else None
         snapshot = dream.build(engine, files, source)
     _list(snapshot.candidates, as_json=as_json)
 

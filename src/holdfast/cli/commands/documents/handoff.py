@@ -21,9 +21,9 @@ from holdfast.core.session.session import Session, is_imported
 from holdfast.core.text.untrusted import fence, from_repository
 from holdfast.core.work.handoff_content import HandoffWords
 from holdfast.engine.documents import handoff as handoffs
-from holdfast.engine.documents.handoff import Finding, HandoffFile, Verdict
+from holdfast.engine.documents.handoff import HandoffFile, HandoffFinding, Verdict
 from holdfast.engine.engine import Engine
-from holdfast.engine.recording.preview import recounted
+from holdfast.engine.recording.preview import session_and_events
 from holdfast.errors import HoldfastError
 from holdfast.lazy_dataclass import dataclass
 
@@ -116,7 +116,7 @@ def create(
 @json_option()
 def list_(*, project: Path | None, as_json: bool) -> None:
     """List the handoffs of a project, the newest first."""
-    files = handoffs.every(access.project_at(project))
+    files = handoffs.all_handoffs(access.project_at(project))
     if as_json:
         give_json([_row(file) for file in files])
     elif files:
@@ -157,7 +157,7 @@ def pickup(*, name: str, yes: bool, session: str, project: Path | None, as_json:
     """
     where = access.project_at(project)
     file = handoffs.find(where, name)
-    findings = handoffs.verified(where, file)
+    findings = handoffs.verify_handoff(where, file)
     drifted = handoffs.verdict(findings) is Verdict.DRIFT
     if as_json and drifted and not yes:
         give_json(_verified_row(file, findings))
@@ -176,7 +176,7 @@ def pickup(*, name: str, yes: bool, session: str, project: Path | None, as_json:
         give(fence(picked_up.text.rstrip("\n")))
 
 
-def _print_findings(file: HandoffFile, findings: Sequence[Finding]) -> None:
+def _print_findings(file: HandoffFile, findings: Sequence[HandoffFinding]) -> None:
     label = f"{file.path}: {handoffs.verdict(findings)}"
     give(from_repository(label) if file.is_tracked else label)
     if not file.head.is_open:
@@ -216,7 +216,7 @@ def _from_store(engine: Engine, project: Project, key: str, own: HandoffWords) -
 def _from_transcript(harness: str, transcript: Path) -> _Source:
     if not harness:
         raise click.UsageError("--transcript needs --harness HARNESS.")
-    return _Source(*recounted(harnesses.reader(harness), transcript))
+    return _Source(*session_and_events(harnesses.reader(harness), transcript))
 
 
 def _row(file: HandoffFile) -> dict[str, object]:
@@ -235,7 +235,7 @@ def _row(file: HandoffFile) -> dict[str, object]:
     }
 
 
-def _verified_row(file: HandoffFile, findings: Sequence[Finding]) -> dict[str, object]:
+def _verified_row(file: HandoffFile, findings: Sequence[HandoffFinding]) -> dict[str, object]:
     rows = [
         {"what": finding.what, "verdict": finding.verdict, "detail": finding.detail} for finding in findings
     ]

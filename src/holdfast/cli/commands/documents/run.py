@@ -26,7 +26,7 @@ from holdfast.core.events.world import Project
 from holdfast.engine.briefing import wrapper
 from holdfast.engine.health import connections
 from holdfast.engine.models.summarize import Means
-from holdfast.engine.recording.unread_transcripts import unheard
+from holdfast.engine.recording.transcripts import unread_transcripts
 from holdfast.errors import HoldfastError
 from holdfast.harnesses.base import Harness, Way, Wrapped
 
@@ -125,7 +125,7 @@ def _save(harness: Harness, voice: Wrapped, project: Project, began: int, *, is_
     with access.stored_engine() as engine:
         if not engine.config(project).continuity.auto_save:
             return
-        missed = unheard(engine.store, harness, project, began, Path.home(), os.environ)
+        missed = unread_transcripts(engine.store, harness, project, began, Path.home(), os.environ)
         missed_sessions = [] if is_told else [*missed]
     for session in missed_sessions:
         _deliver(harness, voice.farewell(session.key, str(session.path), session.cwd))

@@ -22,7 +22,7 @@ from holdfast.core.documents.continuity_audit import AuditScope, AuditTrigger
 from holdfast.core.text.strings import elapsed
 from holdfast.engine.documents import continuity
 from holdfast.engine.documents import continuity_source as sources
-from holdfast.engine.documents.continuity import ContinuityFiles, Outcome, Readable, Task
+from holdfast.engine.documents.continuity import ContinuityFiles, ReadableLayers, SaveOutcome, SaveTask
 from holdfast.engine.engine import Engine
 from holdfast.engine.models.summarize import Means
 from holdfast.errors import HoldfastError
@@ -69,7 +69,7 @@ class _Opened:
 def _opened(project: Path | None) -> Generator[_Opened]:
     with access.current_engine() as engine:
         where = access.register_project(engine, project)
-        yield _Opened(engine, continuity.room(engine, access.home(), where))
+        yield _Opened(engine, continuity.continuity_files(engine, access.home(), where))
 
 
 @command("holdfast session status", "holdfast session status --json")
@@ -78,8 +78,8 @@ def _opened(project: Path | None) -> Generator[_Opened]:
 def status(*, project: Path | None, as_json: bool) -> None:
     """Say how the continuity came about, and where it stands; writes nothing."""
     with _opened(project) as opened:
-        readable = continuity.readable(opened.files)
-        layers = continuity.layered(readable.layers)
+        readable = continuity.readable_layers(opened.files)
+        layers = continuity.layers_with_paths(readable.layers)
         if as_json:
             give_json(view.status_as_json(opened.engine, opened.files, readable))
             return
@@ -100,7 +100,7 @@ def load(*, project: Path | None, print_startup: bool, as_json: bool) -> None:
         if as_json:
             give_json(view.as_json(opened.engine, opened.files))
             return
-        readable = continuity.readable(opened.files)
+        readable = continuity.readable_layers(opened.files)
         if print_startup:
             block = view.block(opened.engine, opened.files)
             give(block.text)
@@ -108,12 +108,12 @@ def load(*, project: Path | None, print_startup: bool, as_json: bool) -> None:
                 say(omission)
             _warn_of_unreadable(readable)
             return
-        view.print_layers(continuity.layered(readable.layers))
+        view.print_layers(continuity.layers_with_paths(readable.layers))
         _warn_of_unreadable(readable)
         view.print_account(opened.files, opened.engine.clock())
 
 
-def _warn_of_unreadable(readable: Readable) -> None:
+def _warn_of_unreadable(readable: ReadableLayers) -> None:
     for reason in readable.unreadable:
         say(f"warning: {reason}")
 
@@ -129,12 +129,12 @@ def save(*, project: Path | None, transcript: Path | None, harness: str, scope: 
     """
     with _opened(project) as opened, working("reading the transcript"):
         source = (
-            sources.named(transcript, harness)
+            sources.source_named(transcript, harness)
             if transcript
             else sources.latest_primary(opened.engine, opened.files.project, os.environ)
         )
         outcome = continuity.save(
-            opened.engine, opened.files, Task(AuditScope(scope), source, AuditTrigger.SAVE), _means()
+            opened.engine, opened.files, SaveTask(AuditScope(scope), source, AuditTrigger.SAVE), _means()
         )
     _tell(opened.files, outcome, "save", as_json=as_json)
 
@@ -155,14 +155,14 @@ def refresh(
     with _opened(project) as opened, working("reading the transcript"):
         files = opened.files
         source = (
-            sources.named(transcript, harness)
+            sources.source_named(transcript, harness)
             if transcript
-            else sources.trusted(
+            else sources.trusted_source(
                 opened.engine, files.project, AuditScope(scope), files.markers(), files.entries(), os.environ
             )
         )
         outcome = continuity.refresh(
-            opened.engine, files, Task(AuditScope(scope), source, AuditTrigger.REFRESH), _means()
+            opened.engine, files, SaveTask(AuditScope(scope), source, AuditTrigger.REFRESH), _means()
         )
     _tell(files, outcome, "refresh", as_json=as_json)
 
@@ -171,7 +171,7 @@ def _means() -> Means:
     return Means(os.environ, time.sleep)
 
 
-def _tell(files: ContinuityFiles, outcome: Outcome, action: str, *, as_json: bool) -> None:
+def _tell(files: ContinuityFiles, outcome: SaveOutcome, action: str, *, as_json: bool) -> None:
     if as_json:
         give_json(view.outcome_as_json(files, outcome, action))
         return

@@ -19,22 +19,22 @@ from holdfast.cli.options import command, group, json_option
 from holdfast.cli.printing import give, give_json, give_table, say
 from holdfast.cli.views.evaluation import cell, flat, with_progress
 from holdfast.core.evaluation.survival import CutKind, Mean, mean, rarity
-from holdfast.engine.evaluation.results import Evaluation, keep
 from holdfast.engine.evaluation.survival import (
     BESIDE_SUMMARY,
     BUDGET,
     BUILDERS,
     OURS,
     Checked,
-    Measured,
+    CutResult,
     Recording,
     Transcript,
-    examined,
     history,
     means,
-    recorded,
+    scores_of,
+    session_in,
     transcripts,
 )
+from holdfast.engine.views.measurements import Evaluation, store_evaluation
 from holdfast.errors import TranscriptUnreadable
 from holdfast.lazy_dataclass import dataclass
 
@@ -66,7 +66,7 @@ class _Report:
     """Everything that one run measured."""
 
     sessions: int
-    rows: tuple[Measured, ...]
+    rows: tuple[CutResult, ...]
     checks: tuple[Checked, ...]
     recurring: int
     """How often an identifier must have been named to count."""
@@ -146,7 +146,7 @@ def survival(
     report = _run(recordings, recurring)
     if own:
         with access.writable_engine() as engine:
-            keep(engine.store, Evaluation("survival", engine.clock(), _as_json(report)))
+            store_evaluation(engine.store, Evaluation("survival", engine.clock(), _as_json(report)))
     if plot is not None:
         plot.write_text(picture(report), encoding="utf-8")
         say(f"the picture is in `{plot}`")
@@ -181,7 +181,7 @@ def _transcripts(data: Path | None, *, own: bool) -> list[Transcript]:
 
 
 def _recordings(files: Sequence[Transcript]) -> list[Recording]:
-    recordings = [recording for each in with_progress(files, "reading") if (recording := recorded(each))]
+    recordings = [recording for each in with_progress(files, "reading") if (recording := session_in(each))]
     if not recordings:
         raise TranscriptUnreadable("no transcript that was found tells anything")
     return recordings
@@ -189,7 +189,7 @@ def _recordings(files: Sequence[Transcript]) -> list[Recording]:
 
 def _run(recordings: Sequence[Recording], recurring: int) -> _Report:
     rare = rarity(recording.mentions for recording in recordings)
-    results = [examined(recording, rare, recurring) for recording in with_progress(recordings, "measuring")]
+    results = [scores_of(recording, rare, recurring) for recording in with_progress(recordings, "measuring")]
     rows, checks = (tuple(itertools.chain.from_iterable(part)) for part in zip(*results, strict=True))
     return _Report(len(recordings), rows, checks, recurring)
 

@@ -13,8 +13,8 @@ from holdfast.cli.options import command, json_option
 from holdfast.cli.printing import give_json, give_table, say
 from holdfast.cli.views.evaluation import with_progress
 from holdfast.core.session.pressure import factor_of
+from holdfast.engine.evaluation.estimates import Errors, Estimate, errors, estimates
 from holdfast.engine.evaluation.survival import read, transcripts
-from holdfast.engine.models.estimates import Errors, Estimate, errors, estimates
 from holdfast.errors import TranscriptUnreadable
 from holdfast.models.known import KNOWN
 

@@ -11,8 +11,17 @@ import click
 
 from holdfast.cli.options import command, json_option
 from holdfast.cli.printing import give, give_json, give_table, say, working
-from holdfast.engine.evaluation.redaction import ALL, Changed, Measured, Share, measured
-from holdfast.engine.evaluation.redaction_corpora import Family, clean_texts, labelled, made_clean
+from holdfast.engine.evaluation.redaction import (
+    ALL,
+    Changed,
+    Family,
+    RedactionResult,
+    Share,
+    clean_texts,
+    labelled_secrets,
+    made_clean,
+    measure_redaction,
+)
 from holdfast.errors import TranscriptUnreadable
 
 TITLES: Final[Mapping[str, str]] = {
@@ -42,21 +51,21 @@ def redaction(*, data: Path, as_json: bool) -> None:
     hold no secret; paths, commit ids, UUIDs, lock files and prose are made for the occasion.
     """
     with working("reading"):
-        labels, transcripts = labelled(data), list(clean_texts(data))
+        labels, transcripts = labelled_secrets(data), list(clean_texts(data))
     if not labels and not transcripts:
         raise TranscriptUnreadable(
             f"there are no labelled secrets and no transcripts below `{data}`",
             "labels stand in a folder `secrets`, transcripts in folders named after their harness",
         )
     with working("measuring"):
-        report = measured(labels, transcripts, made_clean(), time.process_time)
+        report = measure_redaction(labels, transcripts, made_clean(), time.process_time)
     if as_json:
         give_json(_as_json(report))
         return
     _print(report)
 
 
-def _as_json(report: Measured) -> dict[str, Any]:
+def _as_json(report: RedactionResult) -> dict[str, Any]:
     return {
         "recall": _shares(report.recall),
         "recall_in_json": _shares(report.recall_in_json),
@@ -86,7 +95,7 @@ def _round(number: float | None, digits: int = 2) -> float | None:
     return None if number is None else round(number, digits)
 
 
-def _print(report: Measured) -> None:
+def _print(report: RedactionResult) -> None:
     titles = ("secrets", "n", "gone", "gone from JSON", "of unknown services", "one half", "the other")
     give_table(titles, _recall_rows(report))
     give("")
@@ -95,13 +104,13 @@ def _print(report: Measured) -> None:
     say(f"{_cell(report.megabytes_per_second, 1)} MB/s of processor time")
 
 
-def _recall_rows(report: Measured) -> Iterator[tuple[str, ...]]:
+def _recall_rows(report: RedactionResult) -> Iterator[tuple[str, ...]]:
     for name, title in TITLES.items():
         shares = [of[name] for of in _recalls(report)]
         yield title, str(shares[0].n), *(_cell(share.value, 3) for share in shares)
 
 
-def _recalls(report: Measured) -> tuple[Mapping[str, Share], ...]:
+def _recalls(report: RedactionResult) -> tuple[Mapping[str, Share], ...]:
     return report.recall, report.recall_in_json, report.recall_of_unknown, *report.halves
 
 

@@ -19,11 +19,11 @@ from holdfast.engine.evaluation.retrieval import (
     OURS,
     Collection,
     QuestionResult,
-    answered,
+    collections_in,
+    library_of,
     means,
-    shelved,
+    results_for,
 )
-from holdfast.engine.evaluation.retrieval_sets import sets
 from holdfast.errors import TranscriptUnreadable
 from holdfast.lazy_dataclass import dataclass
 from holdfast.models import embedder
@@ -75,7 +75,7 @@ def retrieval(*, data: Path, limit: int | None, as_json: bool) -> None:
     Every turn of a conversation becomes one memory in a store of its own; what is found for a question is
     compared with the turns, or sessions, that are known to hold the answer.
     """
-    data_sets = sets(data)
+    data_sets = collections_in(data)
     if not data_sets:
         raise TranscriptUnreadable(
             f"there is no known set below `{data}`",
@@ -93,9 +93,9 @@ def _run(name: str, collections: Sequence[Collection], limit: int | None) -> _Re
     loaded, rows = embedder(), list[QuestionResult]()
     collections = [replace(collection, questions=collection.questions[:limit]) for collection in collections]
     for collection in collections:
-        with shelved(collection, loaded) as library:
+        with library_of(collection, loaded) as library:
             for question in with_progress(collection.questions, f"asking {name} {collection.name}"):
-                rows += answered(collection.name, question, library)
+                rows += results_for(collection.name, question, library)
     return _Report(collections, rows)
 
 

@@ -10,7 +10,7 @@ from holdfast.cli.printing import give, give_json, give_table, say
 from holdfast.core.brief.weights import WEIGHTS
 from holdfast.core.evaluation.survival import rarity
 from holdfast.engine.evaluation.survival import Recording
-from holdfast.engine.evaluation.tuning import Tuned, Worth, examples, tuned
+from holdfast.engine.evaluation.tuning import Tuned, Worth, examples, fit_weights
 from holdfast.errors import TranscriptUnreadable
 
 
@@ -23,7 +23,7 @@ def tune(recordings: Sequence[Recording], *, as_json: bool) -> None:
             "give more or longer transcripts",
         )
     say(f"fitting {len(WEIGHTS)} weights to about half of {len(cuts)} cuts; this takes minutes")
-    result = tuned(cuts, rarity(one.mentions for one in recordings), say)
+    result = fit_weights(cuts, rarity(one.mentions for one in recordings), say)
     if as_json:
         give_json(_as_json(result))
         return

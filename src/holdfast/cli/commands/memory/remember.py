@@ -18,11 +18,11 @@ from holdfast.cli.printing import give, give_json, say
 from holdfast.cli.views.memory_rows import give_outcome, outcome_row
 from holdfast.core.events.world import Project
 from holdfast.core.memory.memory import MemoryScope
+from holdfast.engine import index
 from holdfast.engine.engine import Engine
-from holdfast.engine.index import vectors
 from holdfast.engine.memory.remember import MemoryOutcome, MemoryRequest, note, remember_all
 from holdfast.engine.memory.remember import remember as keep
-from holdfast.engine.recording.memorize import worded
+from holdfast.engine.recording.memorize import wording_of
 from holdfast.errors import HoldfastError
 from holdfast.lazy_dataclass import dataclass
 
@@ -192,7 +192,7 @@ def _checked(usual: MemoryRequest, line: _Line, number: int) -> MemoryRequest:
         line.scope or usual.scope,
     )
     try:
-        worded(wish)
+        wording_of(wish)
     except HoldfastError as error:
         raise HoldfastError(f"line {number}: {error.message}", "the lines before it are kept") from None
     return wish
@@ -200,7 +200,7 @@ def _checked(usual: MemoryRequest, line: _Line, number: int) -> MemoryRequest:
 
 def _give_vectors(engine: Engine, count: int) -> None:
     embedder = engine.embedder() if count > FEW else None
-    while embedder is not None and vectors.catch_up(engine, embedder, VECTORS_AT_ONCE):
+    while embedder is not None and index.embed_missing(engine, embedder, VECTORS_AT_ONCE):
         pass
 
 

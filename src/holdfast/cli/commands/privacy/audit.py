@@ -14,7 +14,7 @@ from holdfast.cli.options import command, group, json_option, project_option
 from holdfast.cli.printing import give, give_json, give_table, say, working
 from holdfast.core.redaction.redact import redact
 from holdfast.core.text.strings import shortened
-from holdfast.engine.memory.audit import audit as doubtful
+from holdfast.engine.memory.remember import audit_memories as doubtful
 from holdfast.engine.privacy.audit import secrets as exposed
 from holdfast.engine.redaction.redactor import readable_lists
 

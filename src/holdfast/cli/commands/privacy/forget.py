@@ -16,7 +16,7 @@ from holdfast.cli import access
 from holdfast.cli.options import command, json_option, moment
 from holdfast.cli.printing import give, give_json, say, working
 from holdfast.daemon.local import client
-from holdfast.engine.liveness.home import lock_holder, spooled
+from holdfast.engine.liveness import lock_holder, spooled_hook_events
 from holdfast.engine.memory.remember import named_memory
 from holdfast.engine.privacy import forget as forgetting
 from holdfast.engine.privacy.forget import (
@@ -126,7 +126,7 @@ def carry_out(where: Path, choice: Choice, *, dry_run: bool, yes: bool, as_json:
 
 def _take_in_hook_events(where: Path) -> None:
     """Record the spool first: a session known only by spooled hook events could not be found."""
-    if not spooled(where):
+    if not spooled_hook_events(where):
         return
     # A damaged store is an error here, and no daemon must be started on it.
     with access.opened_store(where):

@@ -12,7 +12,7 @@ from holdfast.cli import access
 from holdfast.cli.options import command
 from holdfast.cli.printing import say
 from holdfast.core.text.untrusted import printable
-from holdfast.engine.agent_log.export import export as lines_of
+from holdfast.engine.agent_log.transfer import export as lines_of
 from holdfast.errors import HarnessUnknown
 from holdfast.files import atomic
 

@@ -17,8 +17,14 @@ from holdfast.cli import access
 from holdfast.cli.options import command, json_option, moment
 from holdfast.cli.printing import give, give_json, give_table, say, working
 from holdfast.engine.engine import Engine
-from holdfast.engine.recording.import_reading import ImportableSession, side_by_side
-from holdfast.engine.recording.importing import Choice, Survey, survey, take_in
+from holdfast.engine.recording.importing import (
+    ImportableSession,
+    ImportChoice,
+    Survey,
+    side_by_side,
+    survey,
+    take_in,
+)
 from holdfast.errors import HoldfastError
 from holdfast.harnesses.base import Reader
 from holdfast.lazy_dataclass import dataclass
@@ -66,7 +72,7 @@ def import_(
     imported twice, and an import that was cut off goes on where it was. Transcripts are only read.
     """
     readers = [harnesses.reader(name) for name in names or harnesses.readable()]
-    choice = Choice(
+    choice = ImportChoice(
         since=moment(since, access.now()) if since else 0,
         project_id=access.project_at(project).project_id if project else "",
     )

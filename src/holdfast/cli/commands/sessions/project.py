@@ -13,9 +13,8 @@ from holdfast.cli.printing import give_json, give_table, say
 from holdfast.core.events.identity import New
 from holdfast.core.text.strings import elapsed
 from holdfast.engine.repository import projects
-from holdfast.engine.repository.listing import Listed
-from holdfast.engine.repository.listing import listed as projects_listed
-from holdfast.engine.repository.projects import Resolution
+from holdfast.engine.repository.projects import ListedProject, Resolution
+from holdfast.engine.repository.projects import every_project as projects_listed
 from holdfast.errors import HoldfastError
 from holdfast.stores.base import Store
 from holdfast.stores.codec import to_iso
@@ -94,7 +93,7 @@ def _tell(before: Resolution, after: Resolution, *, as_json: bool) -> None:
         say(f"what was kept here until now stays with {was}; `holdfast project bind {was}` goes back to it")
 
 
-def _cells(row: Listed) -> tuple[str, ...]:
+def _cells(row: ListedProject) -> tuple[str, ...]:
     path = ", ".join(row.paths or row.former_paths)
     state = "" if row.is_there else " (gone)"
     former = f" (was {', '.join(row.former_paths)})" if row.paths and row.former_paths else ""

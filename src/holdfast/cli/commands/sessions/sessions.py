@@ -41,11 +41,11 @@ def sessions(*, limit: int, with_scores: bool, as_json: bool) -> None:
 def _give_scores(limit: int, *, as_json: bool) -> None:
     from holdfast.cli.access import current_engine
     from holdfast.cli.commands.evaluation.scores import give_scores, give_scores_as_json
-    from holdfast.engine.evaluation.scoring import scored
+    from holdfast.engine.evaluation.scoring import scores_of
 
     with current_engine() as engine:
         with working("scoring"):
-            scores = list(scored(engine, engine.store.sessions(limit)))
+            scores = list(scores_of(engine, engine.store.sessions(limit)))
         (give_scores_as_json if as_json else give_scores)(scores)
 
 

@@ -9,7 +9,7 @@ import click
 from holdfast.cli import access
 from holdfast.cli.options import command, project_option
 from holdfast.cli.printing import give, say
-from holdfast.engine.hook_events.status_line import line_of
+from holdfast.engine.hook_events import line_of
 
 
 @command("holdfast statusline", "holdfast statusline --session KEY")

@@ -24,11 +24,10 @@ from holdfast.core.text.strings import one_line
 from holdfast.daemon.local import client
 from holdfast.engine.health import connections
 from holdfast.engine.health import doctor as checks
-from holdfast.engine.health.activity import check_activity, check_cursors
-from holdfast.engine.health.doctor import Finding, Mend, fine, wrong
+from holdfast.engine.health.doctor import CheckResult, Mend, fine, wrong
+from holdfast.engine.health.examine import check_activity, check_cursors, check_tools
 from holdfast.engine.health.round_trip import check_round_trip
-from holdfast.engine.health.tool_checks import check_tools
-from holdfast.engine.liveness.home import lock_holder
+from holdfast.engine.liveness import lock_holder
 from holdfast.errors import DaemonAway, HoldfastError
 from holdfast.harnesses.base import Harness, Tooled
 from holdfast.stores.base import Store
@@ -59,7 +58,7 @@ def doctor(*, fix: bool, as_json: bool) -> None:
     click.get_current_context().exit(0 if all(finding.ok for finding in findings) else 1)
 
 
-def _findings(home: Path) -> Iterator[Finding]:
+def _findings(home: Path) -> Iterator[CheckResult]:
     project = access.project_at(None)
     yield checks.check_home(home)
     yield checks.check_settings(home, Path(project.root), project.project_id, os.environ)
@@ -77,7 +76,7 @@ def _findings(home: Path) -> Iterator[Finding]:
         yield from _inside(home, every)
 
 
-def _connected(home: Path, harness: Harness, root: Path, search_path: str) -> Iterator[Finding]:
+def _connected(home: Path, harness: Harness, root: Path, search_path: str) -> Iterator[CheckResult]:
     """The findings about a harness on this machine."""
     yield connections.check_version(harness, search_path)
     projects = connections.projects(home, harness)
@@ -100,7 +99,7 @@ def _connected(home: Path, harness: Harness, root: Path, search_path: str) -> It
         yield search
 
 
-def _inside(home: Path, every: Sequence[Harness]) -> Iterator[Finding]:
+def _inside(home: Path, every: Sequence[Harness]) -> Iterator[CheckResult]:
     """The checks that need a home."""
     try:
         with access.opened_store(home) as store:
@@ -129,7 +128,7 @@ def _inside(home: Path, every: Sequence[Harness]) -> Iterator[Finding]:
     yield connections.check_skipped(_skipped(home), every)
 
 
-def _tried(home: Path, harness: Harness) -> Iterator[Finding]:
+def _tried(home: Path, harness: Harness) -> Iterator[CheckResult]:
     """Whether hooks and tools work."""
     stored = partial(access.opened_store, home)
     yield check_round_trip(harness, connections.installed(home, harness), stored, access.now)
@@ -137,7 +136,7 @@ def _tried(home: Path, harness: Harness) -> Iterator[Finding]:
         yield check_tools(home, harness, relay_command(harness, home))
 
 
-def _activity(home: Path, store: Store, every: Sequence[Harness]) -> Iterator[Finding]:
+def _activity(home: Path, store: Store, every: Sequence[Harness]) -> Iterator[CheckResult]:
     """The finding about what was captured and given back so far."""
     for harness in every:
         if connections.installed(home, harness):
@@ -145,7 +144,7 @@ def _activity(home: Path, store: Store, every: Sequence[Harness]) -> Iterator[Fi
     yield check_cursors(store, every, Path.home())
 
 
-def _daemon(home: Path, status: Mapping[str, Any] | None, *, start: bool) -> Finding:
+def _daemon(home: Path, status: Mapping[str, Any] | None, *, start: bool) -> CheckResult:
     """Whether the daemon runs in the installed version; `status` is its answer, None if it gave none."""
     if status is None and (holder := lock_holder(home)):
         # It was asked just now, so the user waits for a daemon that hangs only once.
@@ -166,7 +165,7 @@ def _daemon(home: Path, status: Mapping[str, Any] | None, *, start: bool) -> Fin
     return fine("daemon", f"process {answer['pid']}, version {answer['version']}")
 
 
-def _away(detail: str) -> Finding:
+def _away(detail: str) -> CheckResult:
     return wrong("daemon", detail, "look at `holdfast logs`, then `holdfast restart`", Mend.RESTART)
 
 
@@ -175,7 +174,7 @@ def _skipped(home: Path) -> dict[str, int]:
         return store.skipped()
 
 
-def _print(findings: Sequence[Finding]) -> None:
+def _print(findings: Sequence[CheckResult]) -> None:
     for finding in findings:
         # One line each, or a detail could look like the next finding.
         give(f"{'ok  ' if finding.ok else 'FAIL'}  {finding.check}: {one_line(finding.detail)}")

@@ -13,7 +13,7 @@ from holdfast import config, harnesses
 from holdfast.cli import access
 from holdfast.cli.printing import say, working
 from holdfast.core.events.world import Project
-from holdfast.engine.agent_log.inherit import inherit_all, not_inherited, own_key
+from holdfast.engine.agent_log.transfer import inherit_all, not_inherited, own_key
 from holdfast.harnesses.base import FoundLog
 from holdfast.stores.codec import to_iso
 

@@ -18,7 +18,7 @@ from holdfast.cli.commands.start import setup
 from holdfast.cli.printing import say
 from holdfast.engine.health import doctor
 from holdfast.engine.health.doctor import Mend
-from holdfast.engine.liveness.processes import alive, start_of
+from holdfast.engine.liveness import is_alive, start_of
 from holdfast.errors import HoldfastError
 
 END_TIME = 5.0
@@ -39,7 +39,7 @@ def mended(home: Path, mends: Collection[Mend]) -> None:
 def _do(home: Path, mend: Mend) -> None:
     match mend:
         case Mend.CLOSE:
-            doctor.close(home)
+            doctor.close_to_others(home)
         case Mend.SETUP:
             setup.renew(home)
         case Mend.RESTART:
@@ -60,5 +60,5 @@ def _end_silent(home: Path) -> None:
             with suppress(ProcessLookupError):
                 os.kill(pid, how)
             until = time.monotonic() + END_TIME
-            while alive(pid, began) and time.monotonic() < until:
+            while is_alive(pid, began) and time.monotonic() < until:
                 time.sleep(0.05)

@@ -1,4 +1,4 @@
-"""Receive: records a hook event and answers the harness.
+"""Hook events: what a harness sends is recorded, and answered.
 
 The transcript is the log and a hook only triggers a read: first the transcript is read on, then what only the
 hook event says is recorded.
@@ -6,24 +6,44 @@ hook event says is recorded.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
+
+import msgspec
 
 from holdfast.config import excluded
 from holdfast.core.events.event import CompactionImminent, Event, Prompt, SessionEnded, Skipped, Source
 from holdfast.core.events.world import GitState, Project
+from holdfast.core.session.pressure import capacity
 from holdfast.core.session.session import Session
+from holdfast.core.session.status_line import project_name, status_line
+from holdfast.core.text.strings import one_line
+from holdfast.core.text.untrusted import printable
 from holdfast.engine.briefing import pressure_warning, prompt_memories, resume
 from holdfast.engine.documents import handoff, ledger
 from holdfast.engine.engine import Engine
 from holdfast.engine.recording.record import Arrival, record
-from holdfast.engine.recording.transcripts import Missing, Readable, Refused, TranscriptAccess, find, read_on
+from holdfast.engine.recording.transcripts import (
+    MissingTranscript,
+    ReadableTranscript,
+    RefusedTranscript,
+    TranscriptAccess,
+    read_on,
+    transcript_access,
+)
 from holdfast.engine.repository import projects
 from holdfast.engine.repository.world import git_position, git_state
-from holdfast.harnesses.base import Ask, Envelope, Harness, HookEvent
+from holdfast.errors import ProtectionUnreadable
+from holdfast.harnesses.base import Ask, Envelope, Harness, HookEvent, StatusInput, StatusLine
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Lineage
+
+NOTIFIED: Final = "notified_of_unreadable_settings"
+"""The fact in which the store notes which sessions got the notice, by a hash of their keys."""
+SESSIONS_NOTED: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +54,9 @@ class RecordedHook:
     session: Session
 
 
-def receive(engine: Engine, envelope: Envelope, payload: bytes, in_time: Callable[[], bool]) -> bytes:
+def receive_hook_event(
+    engine: Engine, envelope: Envelope, payload: bytes, in_time: Callable[[], bool]
+) -> bytes:
     """Record a hook event and return the reply for the harness, empty if there is none."""
     return receive_if_settled(engine, envelope, payload, in_time) or b""
 
@@ -43,14 +65,14 @@ def receive_if_settled(
     engine: Engine, envelope: Envelope, payload: bytes, in_time: Callable[[], bool]
 ) -> bytes | None:
     """Receive a hook event; None if the reply depends on a record that the transcript will soon show."""
-    listened = listen(engine, envelope, payload, in_time)
+    listened = record_hook_event(engine, envelope, payload, in_time)
     if listened is None or listened.hook_event.ask is Ask.NOTHING:
         return b""
     hook_event, session, harness = listened.hook_event, listened.session, engine.harness(envelope.harness)
     if pressure_warning.is_behind(engine, hook_event, session):
         return None
     brief = resume.answer(engine, hook_event, session, harness) if _takes_brief(hook_event, harness) else ""
-    brief = brief or prompt_memories.fitting(
+    brief = brief or prompt_memories.memories_for_prompt(
         engine, hook_event, session, lambda text: harness.answer_size(text) <= harness.answer_limit
     )
     space = harness.answer_limit - harness.answer_size(f"{brief}\n\n")
@@ -67,7 +89,7 @@ def _takes_brief(hook_event: HookEvent, harness: Harness) -> bool:
     return hook_event.ask in (Ask.START, Ask.REQUEST, Ask.COMPACTION)
 
 
-def listen(
+def record_hook_event(
     engine: Engine, envelope: Envelope, payload: bytes, in_time: Callable[[], bool]
 ) -> RecordedHook | None:
     """Record a hook event; None if there is nothing in it to record.
@@ -86,9 +108,11 @@ def listen(
     if engine.owns(project) or not config.continuity.enabled or excluded(config, project.normalized):
         return None
     projects.keep_up(engine.store, resolution, engine.clock())
-    transcript = find(hook_event.transcript, harness.transcript_roots(engine.user_home, envelope.environment))
+    transcript = transcript_access(
+        hook_event.transcript, harness.transcript_roots(engine.user_home, envelope.environment)
+    )
     session_read = None
-    if isinstance(transcript, Readable):
+    if isinstance(transcript, ReadableTranscript):
         session_read = read_on(engine, hook_event.session, harness.name, project, transcript.path, in_time)
     content = _content(hook_event, transcript, session_read or engine.store.session(hook_event.session))
     arrival = Arrival(
@@ -98,13 +122,16 @@ def listen(
         events=content.events,
         waiting=content.waiting,
         process=envelope.process,
-        transcript="" if isinstance(transcript, Refused) else hook_event.transcript,
+        transcript="" if isinstance(transcript, RefusedTranscript) else hook_event.transcript,
         git=_git_state(project, hook_event),
         auto=harness.auto_compact(engine.user_home, envelope.environment),
     )
-    session = _related(engine, record(engine, arrival), hook_event)
+    session = _related(engine, record(engine, arrival).session, hook_event)
     ledger.keep_up(
-        engine, session, hook_event.events, handed_off=lambda: handoff.handed_off(project, session)
+        engine,
+        session,
+        hook_event.events,
+        handed_off=lambda: handoff.handoffs_of(project, session),
     )
     return RecordedHook(hook_event, session)
 
@@ -126,11 +153,11 @@ def _content(hook_event: HookEvent, transcript: TranscriptAccess, session: Sessi
     overdue = session.waiting if session else ()
     over = any(isinstance(event, SessionEnded) for event in hook_event.events)
     match transcript:
-        case Readable():
+        case ReadableTranscript():
             return _Content((*(overdue if over else ()), *hook_event.events), waiting)
-        case Missing():
+        case MissingTranscript():
             return _Content((*overdue, *others, *hook_event.events), waiting)
-        case Refused():
+        case RefusedTranscript():
             return _Content((*overdue, *hook_event.stand_ins, *hook_event.events), ())
 
 
@@ -179,3 +206,71 @@ def _sharing(engine: Engine, session: Session) -> str:
     """The session that shares records with this one."""
     shared = engine.store.sessions_sharing_records(session.key)
     return shared[0] if shared else ""
+
+
+def notice_once(engine: Engine, envelope: Envelope, payload: bytes, error: ProtectionUnreadable) -> bytes:
+    """A reply that says why nothing of a session is stored; empty if the session got it before."""
+    harness = engine.harness(envelope.harness)
+    hook_event = harness.parse_hook(payload, envelope)
+    if isinstance(hook_event, Skipped) or hook_event.ask not in (Ask.START, Ask.PROMPT, Ask.REQUEST):
+        return b""
+    name = hashlib.sha256(hook_event.session.encode(errors="replace")).hexdigest()[:16]
+    text = f"Holdfast (tell the user): {error.message}. To go on, {error.hint}."
+    reply = harness.render_reply(hook_event, one_line(printable(text)))
+    with engine.store.writing():
+        noted = engine.store.fact(NOTIFIED)
+        notified: list[str] = msgspec.json.decode(noted, type=list[str]) if noted else []
+        if not reply or name in notified:
+            return b""
+        engine.store.put_fact(NOTIFIED, msgspec.json.encode([*notified, name][-SESSIONS_NOTED:]).decode())
+    return reply
+
+
+def show_status(engine: Engine, harness: str, payload: bytes) -> bytes:
+    """The harness's status line; empty if the session is unknown."""
+    drawing = engine.harness(harness)
+    glance = drawing.parse_status(payload) if isinstance(drawing, StatusLine) else Skipped("no status line")
+    if isinstance(glance, Skipped):
+        return b""
+    session = engine.store.session(glance.session)
+    if session is None:
+        return project_name(glance.cwd).encode()
+    return line_of(engine, _store_window(engine, session, glance), glance.used).encode(errors="replace")
+
+
+def line_of(engine: Engine, session: Session, used: int = 0) -> str:
+    """The line of a session; `used` is the harness's own token count, if it gave one."""
+    models = engine.policy(session.project).models
+    now = used or session.pressure.used
+    return status_line(session, now, capacity(session.pressure, models), engine.clock())
+
+
+def _store_window(engine: Engine, session: Session, glance: StatusInput) -> Session:
+    if glance.window in (0, session.pressure.told) or engine.is_stopped(session.project):
+        return session
+    arrival = Arrival(session.key, session.harness, session.project, window=glance.window)
+    return record(engine, arrival).session
+
+
+_EVENT: Final = ("hook_event_name", "hookEventName")
+_KEYS: Final = ("session_id", "sessionId", "session_key", "sessionKey")
+_PATHS: Final = ("transcript_path", "transcriptPath", "agent_transcript_path")
+
+
+def without_foreign_paths(engine: Engine, event: str, raw: bytes) -> bytes | None:
+    """The hook event with its event's name and only known paths; None if it is not a JSON object."""
+    try:
+        fields = msgspec.json.decode(raw, type=dict[str, object])
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    if not any(fields.get(name) for name in _EVENT):
+        fields[_EVENT[0]] = event
+    key = next((str(fields[name]) for name in _KEYS if fields.get(name)), "")
+    session = engine.store.session(key) if key else None
+    known_path = session.transcript if session else ""
+    allowed = {
+        name: value
+        for name, value in fields.items()
+        if name not in _PATHS or (known_path and value == known_path)
+    }
+    return msgspec.json.encode(allowed)

@@ -16,10 +16,10 @@ from holdfast.core.events.world import Project
 from holdfast.core.session.session import Phase, Session, begin
 from holdfast.engine.briefing import wrapper
 from holdfast.engine.briefing.resume import next_brief
-from holdfast.engine.briefing.startup import loaded_at_start, resume_context
-from holdfast.engine.documents import auto_save, continuity, continuity_source, dream
-from holdfast.engine.documents.continuity import ContinuityFiles, Task
-from holdfast.engine.documents.continuity_source import Choice, Source
+from holdfast.engine.briefing.start_context import loaded_at_start, resume_context
+from holdfast.engine.documents import continuity, continuity_source, dream
+from holdfast.engine.documents.continuity import ContinuityFiles, SaveTask
+from holdfast.engine.documents.continuity_source import ContinuitySource, SourceChoice
 from holdfast.engine.engine import Engine
 from holdfast.engine.memory.remember import MemoryRequest, remember
 from holdfast.engine.models.summarize import Means
@@ -48,7 +48,7 @@ def desk_of(stage: Stage) -> Engine:
 
 
 def here(stage: Stage, project: Project) -> ContinuityFiles:
-    return continuity.room(stage.engine(), stage.home / "holdfast", project)
+    return continuity.continuity_files(stage.engine(), stage.home / "holdfast", project)
 
 
 def transcript(stage: Stage, name: str, *texts: str) -> Path:
@@ -58,10 +58,10 @@ def transcript(stage: Stage, name: str, *texts: str) -> Path:
 
 
 def saved(stage: Stage, project: Project) -> None:
-    source = Source(
-        Choice.EXPLICIT, "claude-code", transcript(stage, "s0", "Next step: skip comments."), "s0"
+    source = ContinuitySource(
+        SourceChoice.EXPLICIT, "claude-code", transcript(stage, "s0", "Next step: skip comments."), "s0"
     )
-    task = Task(AuditScope.BOTH, source, AuditTrigger.SAVE)
+    task = SaveTask(AuditScope.BOTH, source, AuditTrigger.SAVE)
     continuity.save(desk_of(stage), here(stage, project), task, MEANS)
 
 
@@ -150,7 +150,7 @@ def test_the_context_to_go_on_from_suggests_what_fits(stage: Stage, project: Pro
     ).memory
     remember(engine, project, MemoryRequest("Lunch is at noon on Fridays"), source="cli")
     room = here(stage, project)
-    found = resume_context(engine, room, continuity.layered(continuity.layers(room)))
+    found = resume_context(engine, room, continuity.layers_with_paths(continuity.layers(room)))
     assert (found.goal[:14], found.next_steps) == ("Mend the lexer", ("Next step: skip comments.",))
     assert found.instruction_files == ("AGENTS.md",)
     assert [memory.id for memory in found.durable] == [fits.id]
@@ -165,19 +165,19 @@ def test_the_context_to_go_on_from_suggests_what_fits(stage: Stage, project: Pro
 def test_an_ended_session_is_saved_once(stage: Stage, project: Project) -> None:
     session = ended(stage, project)
     engine = desk_of(stage)
-    assert auto_save.due(engine) == session
-    outcome = auto_save.save(engine, session, MEANS)
+    assert continuity.session_to_save(engine) == session
+    outcome = continuity.auto_save(engine, session, MEANS)
     assert outcome is not None
     assert outcome.entry.trigger is AuditTrigger.WRAPPER
     assert (outcome.entry.scope, outcome.entry.write_mode.value) == (AuditScope.BOTH, "merge")
-    assert auto_save.due(engine) is None
-    assert auto_save.save(engine, session, MEANS) is None, "whoever comes second has nothing to do"
+    assert continuity.session_to_save(engine) is None
+    assert continuity.auto_save(engine, session, MEANS) is None, "whoever comes second has nothing to do"
 
 
 @pytest.mark.parametrize("phase", [Phase.ENDED, Phase.ORPHANED])
 def test_a_session_that_died_counts_as_over(stage: Stage, project: Project, phase: Phase) -> None:
     ended(stage, project, phase=phase)
-    assert auto_save.due(desk_of(stage)) is not None
+    assert continuity.session_to_save(desk_of(stage)) is not None
 
 
 def test_what_is_not_to_be_saved_is_not(stage: Stage, project: Project) -> None:
@@ -186,34 +186,34 @@ def test_what_is_not_to_be_saved_is_not(stage: Stage, project: Project) -> None:
     ended(stage, project, "fork")
     with stage.store.writing():
         stage.store.add_lineage(Lineage("fork", "live", "fork", NOON))
-    assert auto_save.due(engine) is None
+    assert continuity.session_to_save(engine) is None
     ended(stage, project, "over")
-    stage.now += auto_save.NEWS_MS + 1
-    assert auto_save.due(engine) is None, "it is no news"
+    stage.now += continuity.NEWS_MS + 1
+    assert continuity.session_to_save(engine) is None, "it is no news"
     stage.now = NOON
     stage.config = Config()
-    assert auto_save.due(engine) is None, "off by default"
+    assert continuity.session_to_save(engine) is None, "off by default"
 
 
 def test_more_work_after_a_resume_is_saved_too(stage: Stage, project: Project) -> None:
     session, engine = ended(stage, project), desk_of(stage)
-    auto_save.save(engine, session, MEANS)
+    continuity.auto_save(engine, session, MEANS)
     with stage.store.writing():
         stage.store.put_session(replace(session, changed_at=NOON + 1))
-    assert auto_save.due(engine) is not None
+    assert continuity.session_to_save(engine) is not None
 
 
 def test_what_cannot_be_saved_is_not_tried_for_ever(stage: Stage, project: Project) -> None:
     session, engine = ended(stage, project), desk_of(stage)
     Path(session.transcript).unlink()
     with pytest.raises(TranscriptUnreadable, match="there is no file"):
-        auto_save.save(engine, session, MEANS)
-    assert auto_save.due(engine) is None
+        continuity.auto_save(engine, session, MEANS)
+    assert continuity.session_to_save(engine) is None
 
 
 def test_what_is_noted_tells_of_no_session(stage: Stage, project: Project) -> None:
-    auto_save.save(desk_of(stage), ended(stage, project, "secret-name"), MEANS)
-    assert "secret-name" not in stage.store.fact(auto_save.SAVED)
+    continuity.auto_save(desk_of(stage), ended(stage, project, "secret-name"), MEANS)
+    assert "secret-name" not in stage.store.fact(continuity.SAVED)
 
 
 # ---------------------------------------------------------------- wrapping
@@ -229,7 +229,7 @@ def test_a_wrapper_loads_before_and_saves_after(stage: Stage, project: Project) 
     outcome = wrapper.after(engine, project, NOON, MEANS)
     assert outcome is not None
     assert outcome.entry.trigger is AuditTrigger.WRAPPER
-    assert auto_save.due(engine) is None
+    assert continuity.session_to_save(engine) is None
 
 
 def test_a_wrapper_does_nothing_that_is_not_wanted(stage: Stage, project: Project) -> None:
@@ -266,7 +266,7 @@ def test_a_broken_sidecar_does_not_stop_a_wrapper(stage: Stage, project: Project
     assert "the dream snapshot is as it was" in ready.notes[0]
 
 
-def gone(stage: Stage, project: Project) -> Source:
+def gone(stage: Stage, project: Project) -> ContinuitySource:
     """The latest session of the project, which was read, and whose transcript its harness has removed."""
     session = ended(stage, project)
     path = Path(session.transcript)
@@ -280,15 +280,15 @@ def test_what_was_kept_stands_in_for_a_transcript_that_is_gone(
     stage: Stage, project: Project, extractor: str
 ) -> None:
     stage.config = Config(continuity=Continuity(extractor=extractor))
-    task = Task(AuditScope.BOTH, gone(stage, project), AuditTrigger.SAVE)
+    task = SaveTask(AuditScope.BOTH, gone(stage, project), AuditTrigger.SAVE)
     outcome = continuity.save(desk_of(stage), here(stage, project), task, MEANS)
     assert outcome.said[LayerName.SHARED].goal.startswith("Mend the lexer")
     assert outcome.said[LayerName.LOCAL].of(ContinuityPart.NEXT) == ("Next step: write the docs of it.",)
 
 
 def test_a_transcript_that_was_named_and_is_gone_is_an_error(stage: Stage, project: Project) -> None:
-    named = replace(gone(stage, project), choice=Choice.EXPLICIT)
+    named = replace(gone(stage, project), choice=SourceChoice.EXPLICIT)
     with pytest.raises(TranscriptUnreadable):
         continuity.save(
-            desk_of(stage), here(stage, project), Task(AuditScope.BOTH, named, AuditTrigger.SAVE), MEANS
+            desk_of(stage), here(stage, project), SaveTask(AuditScope.BOTH, named, AuditTrigger.SAVE), MEANS
         )

@@ -1,7 +1,4 @@
-"""Inherit: begins an agent log with the log that another program has under the same name.
-
-The other log is only read, and only once: from then on the two are independent.
-"""
+"""Transfer: begins an agent log with another program's log of the same name, and exports a whole log."""
 
 from __future__ import annotations
 
@@ -10,9 +7,9 @@ from pathlib import Path
 from typing import Final
 
 from holdfast import harnesses
-from holdfast.config import excluded
+from holdfast.config import excluded, require_protection
 from holdfast.core.agent_log.record_bodies import Header, body
-from holdfast.core.agent_log.records import OWN, SESSION, Log
+from holdfast.core.agent_log.records import OWN, SESSION, Log, header, portable
 from holdfast.core.events.world import Project
 from holdfast.engine.agent_log.append import Owner, append, take_over
 from holdfast.engine.engine import Engine
@@ -20,6 +17,7 @@ from holdfast.engine.repository import projects
 from holdfast.errors import HoldfastError, StoreError
 from holdfast.harnesses.base import FoundLog
 from holdfast.lazy_dataclass import dataclass
+from holdfast.stores.base import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,3 +121,29 @@ def logs(engine: Engine, project: Project, environment: Mapping[str, str]) -> It
     sources = (Path(settings.source.replace("~", str(engine.user_home), 1)),) if settings.source else ()
     for source in sources or reader.log_sources(engine.user_home, environment):
         yield from reader.find_logs(source, settings.format)
+
+
+_WHOLE: Final = 1 << 40
+_NAMED: Final = 5
+
+
+def export(engine: Engine, key: str) -> Iterator[str]:
+    """The lines of a session's log, its header first. HoldfastError if no log with that key is stored."""
+    records = engine.store.log(key, "", _WHOLE)
+    if not records:
+        raise HoldfastError(f"no log of a session `{key}` is kept here", _hint(engine.store))
+    session = engine.store.session(key)
+    if session is not None:
+        require_protection(engine.config(session.project))
+    if records[0].type != SESSION:
+        at = records[0].at or engine.clock()
+        yield header(engine.new_id(), at, session.project.normalized if session else "").line
+    yield from map(portable, records)
+
+
+def _hint(store: Store) -> str:
+    """A hint that lists the stored logs."""
+    keys = [session.key for session in store.logged_sessions(_NAMED)]
+    if not keys:
+        return "only sessions of your own agents, by `holdfast.embed`, have one"
+    return f"these have one: {', '.join(keys)}"

@@ -9,7 +9,7 @@ import pytest
 
 from holdfast.core.events.event import Compacted, CompactionSign, Event, Origin, Prompt, ToolReturned, Usage
 from holdfast.core.session.pressure import KnownModel
-from holdfast.engine.models.estimates import Estimate, errors, estimates
+from holdfast.engine.evaluation.estimates import Estimate, errors, estimates
 
 MODELS = (KnownModel("alpha", 100_000, 2.0),)
 

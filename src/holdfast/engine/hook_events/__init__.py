@@ -1,1 +1,0 @@
-"""Hook events: what a harness sends is recorded, and answered."""

@@ -1,1 +1,0 @@
-"""Index: documents and vectors by which sessions, memories and files are found."""
