@@ -17,7 +17,7 @@ from holdfast.settings import Pressure
 from tests.engine.stage import MINUTE, Stage
 
 FIFTY, SEVENTY_FIVE, NINETY = (threshold.text for threshold in THRESHOLDS)
-ADVICE = ADVICE[0].text
+FRESH_SESSION_ADVICE = ADVICE[0].text
 
 
 def answered(stage: Stage, used: int, text: str = "go on") -> str:
@@ -214,7 +214,7 @@ class TestAdvice:
         self.compact(quiet)
         assert answered(quiet, 20_000) == ""
         self.compact(quiet)
-        assert answered(quiet, 20_000) == ADVICE
+        assert answered(quiet, 20_000) == FRESH_SESSION_ADVICE
         assert answered(quiet, 21_000) == ""
         self.compact(quiet)
         assert answered(quiet, 20_000) == ""
