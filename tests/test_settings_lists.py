@@ -12,10 +12,9 @@ from typing import Any
 
 import pytest
 
-from holdfast.config import Config, load
+from holdfast.config import Config, load, toml_list
 from holdfast.core.session.pressure import THRESHOLDS, Delivery, KnownModel, Threshold
 from holdfast.settings import TABLE, Inherit
-from holdfast.settings_lists import toml_list
 
 SEEDS_JSON = """
 {

@@ -15,7 +15,7 @@ from holdfast.engine.engine import Engine
 from holdfast.engine.hook_events import receive_hook_event
 from holdfast.engine.recording.importing import ImportChoice, ImportResult, Survey, survey, take_in
 from holdfast.harnesses.base import Envelope, Reader
-from holdfast.stores.base import EVERYWHERE, Document
+from holdfast.stores.base import EVERYWHERE, SearchDocument
 from holdfast.stores.sqlite import SqliteStore, open_in_memory
 from tests.harnesses import claude_code_records as claude
 
@@ -83,7 +83,7 @@ class Attic:
     def imported(self) -> ImportResult:
         return take_in(self.engine(), self.survey().found, ROOM, lambda _: None)
 
-    def documents(self) -> list[Document]:
+    def documents(self) -> list[SearchDocument]:
         return sorted(self.store.documents(EVERYWHERE, 10_000), key=lambda one: (one.session, one.place))
 
     def payload(self, key: str, event: str, **fields: str) -> str:

@@ -16,7 +16,7 @@ from holdfast.engine.memory.remember import MemoryOutcome, MemoryRequest, rememb
 from holdfast.models import embedder
 from holdfast.models.base import Embedder
 from holdfast.settings import Config
-from holdfast.stores.base import Document, Store
+from holdfast.stores.base import SearchDocument, Store
 from holdfast.stores.sqlite import open_in_memory, open_store
 from tests.engine.stage import NOON, Stage
 from tests.stores.contract import Field
@@ -60,7 +60,7 @@ class Library:
     def texts(self, text: str, project: Project = SHOP, **query: Field) -> list[str]:
         return [finding.text for finding in self.recall(text, project, **query)]
 
-    def add(self, *documents: Document) -> None:
+    def add(self, *documents: SearchDocument) -> None:
         with self.store.writing():
             for document in documents:
                 self.store.add_document(document)

@@ -31,7 +31,7 @@ from holdfast.engine.repository.git import identity
 from holdfast.engine.upkeep.maintain import prune_records
 from holdfast.models.base import Vector
 from holdfast.settings import Records
-from holdfast.stores.base import EVERYWHERE, Document, Within
+from holdfast.stores.base import EVERYWHERE, SearchDocument, Within
 from tests.core.logs import answered, asked, chain
 from tests.core.made_up import PROVIDER_KEYS
 from tests.engine.repository.test_git import repository_in, run_git
@@ -49,7 +49,7 @@ def indexed(stage: Stage) -> int:
     return steps
 
 
-def records(stage: Stage) -> list[Document]:
+def records(stage: Stage) -> list[SearchDocument]:
     found = [one for one in stage.store.documents(EVERYWHERE, 10_000) if one.kind == "record"]
     return sorted(found, key=lambda one: (one.session, one.place))
 
@@ -195,7 +195,7 @@ def test_what_is_past_its_days_or_has_no_room_is_removed(
     with stage.store.writing():
         for day in range(4):
             text, at = f"{day} " * 200_000, NOON + day * DAY_MS
-            stage.store.add_document(Document(str(day), "record", "p", text, session="s1", at=at))
+            stage.store.add_document(SearchDocument(str(day), "record", "p", text, session="s1", at=at))
     stage.now = NOON + 3 * DAY_MS
     assert prune_records(stage.engine(), settings) == 4 - len(left)
     assert sorted(int(one.id) for one in records(stage)) == left
@@ -228,7 +228,7 @@ def test_vectors_are_given_in_the_background_where_very_many_wait(stage: Stage, 
     engine = replace(stage.engine(), embedder=compass.load)
     with stage.store.writing():
         for number in range(documents):
-            stage.store.add_document(Document(f"d{number}", "record", "p", f"text {number}"))
+            stage.store.add_document(SearchDocument(f"d{number}", "record", "p", f"text {number}"))
     while embed_backlog(engine):
         assert compass.loaded
     waiting = len(stage.store.without_vector(documents + 1))
@@ -240,7 +240,7 @@ def test_vectors_are_given_in_the_background_where_very_many_wait(stage: Stage, 
 def test_without_an_embedder_nothing_is_embedded(stage: Stage) -> None:
     with stage.store.writing():
         for number in range(BACKLOG + 1):
-            stage.store.add_document(Document(f"d{number}", "record", "p", f"text {number}"))
+            stage.store.add_document(SearchDocument(f"d{number}", "record", "p", f"text {number}"))
     assert not embed_backlog(stage.engine())
 
 
@@ -301,7 +301,7 @@ def found(stage: Stage) -> dict[str, str]:
     return {one.source: one.text for one in documents(stage)}
 
 
-def documents(stage: Stage) -> list[Document]:
+def documents(stage: Stage) -> list[SearchDocument]:
     return sorted(stage.store.documents(EVERYWHERE, 999), key=lambda one: one.source)
 
 

@@ -1,4 +1,6 @@
-"""Setup and unsetup on real files: merged, remembered, and gone again without a trace."""
+"""Setup and unsetup: every file is changed as planned, and restored without a trace."""
+
+from __future__ import annotations
 
 from pathlib import Path
 
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from holdfast.core.events.install_request import WantedCopy, WantedEntry
 from holdfast.errors import HoldfastError, ManifestUnreadable, SettingsUnreadable
 from holdfast.files import install
-from holdfast.files.install import Plan, Report, Role, Verb
+from holdfast.files.install import ExcludedLine, Plan, Report, Role, Verb, read_manifest, without_exclusion
 from tests.files.settings_texts import EVENTS, entry, settings_texts, value_of
 
 NOON = 1_700_000_000_000
@@ -373,3 +375,68 @@ def test_a_plan_shows_the_change_and_makes_none(ann: Person) -> None:
     ]
     assert [one.role for one in plan.changes] == [Role.KEPT, Role.KEPT, Role.SETTINGS]
     assert ann.everything() == {".some": None, ".some/settings.json": b'{"model":"m"}'}
+
+
+BEFORE = [None, b"", b"# git\n", b"*.pyc", b"*.pyc\r\n", b"a\n\n"]
+
+
+@pytest.mark.parametrize("before", BEFORE)
+def test_unsetup_leaves_the_bytes_that_were_there(tmp_path: Path, before: bytes | None) -> None:
+    home, file = tmp_path / "home", tmp_path / "repo/.git/info/exclude"
+    (tmp_path / "repo/.git").mkdir(parents=True)
+    if before is not None:
+        file.parent.mkdir()
+        file.write_bytes(before)
+    assert install.add_exclusion(home, file, "/.holdfast/")
+    assert install.add_exclusion(home, file, "/.agents/session_ledger.md")
+    assert not install.add_exclusion(home, file, "/.holdfast/"), "once is enough"
+    lines = file.read_text().splitlines()
+    assert {"/.holdfast/", "/.agents/session_ledger.md"} <= set(lines)
+    install.unsetup(home)
+    assert (file.read_bytes() if file.exists() else None) == before
+    assert file.parent.exists() == (before is not None)
+    assert not (home / "manifest.json").exists()
+
+
+def test_a_line_that_was_there_before_us_stays(tmp_path: Path) -> None:
+    file = tmp_path / "exclude"
+    file.write_bytes(b"/.holdfast/\n")
+    assert not install.add_exclusion(tmp_path / "home", file, "/.holdfast/")
+    install.unsetup(tmp_path / "home")
+    assert file.read_bytes() == b"/.holdfast/\n"
+
+
+def test_what_others_wrote_since_stays(tmp_path: Path) -> None:
+    file = tmp_path / "exclude"
+    file.write_bytes(b"*.pyc")
+    install.add_exclusion(tmp_path / "home", file, "/.holdfast/")
+    file.write_bytes(file.read_bytes() + b"mine\n")
+    install.unsetup(tmp_path / "home")
+    assert file.read_bytes() == b"*.pyc\nmine\n"
+
+
+def test_a_repository_that_is_gone_needs_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "repo" / "exclude"
+    install.add_exclusion(tmp_path / "home", file, "/.holdfast/")
+    file.unlink()
+    file.parent.rmdir()
+    install.unsetup(tmp_path / "home")
+    assert not file.parent.exists()
+
+
+def test_setup_keeps_what_the_manifest_tells_of_git(tmp_path: Path) -> None:
+    home, file = tmp_path / "home", tmp_path / "exclude"
+    install.add_exclusion(home, file, "/.holdfast/")
+    install.setup([], [], home, 0)
+    assert [line.pattern for line in read_manifest(home).excluded] == ["/.holdfast/"]
+
+
+EXCLUDE_TEXTS = st.lists(st.sampled_from(["", "*.pyc", "# word", " x"]), max_size=4)
+
+
+@given(lines=EXCLUDE_TEXTS, ended=st.booleans())
+def test_what_is_added_and_taken_back_is_as_before(lines: list[str], *, ended: bool) -> None:
+    before = ("\n".join(lines) + ("\n" if ended else "")).encode()
+    cut = before != b"" and not before.endswith(b"\n")
+    after = before + (b"\n" if cut else b"") + b"/ours\n"
+    assert without_exclusion(after, ExcludedLine(Path("exclude"), "/ours", made=False, cut=cut)) == before

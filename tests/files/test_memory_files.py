@@ -10,7 +10,7 @@ import pytest
 
 from holdfast.errors import PathRefused
 from holdfast.files import memory_files
-from holdfast.files.memory_files import State
+from holdfast.files.memory_files import MemoryFileState
 
 
 def kept(root: Path, path: str, text: str = "# Rules\nNever.\n") -> Path:
@@ -21,7 +21,7 @@ def kept(root: Path, path: str, text: str = "# Rules\nNever.\n") -> Path:
 
 
 def paths(root: Path) -> list[str]:
-    return [state.path for state in memory_files.found(root)]
+    return [state.path for state in memory_files.states(root)]
 
 
 def test_the_lead_file_days_and_topics_are_found(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_a_pipe_in_place_of_a_file_holds_nobody(tmp_path: Path) -> None:
     ],
 )
 def test_a_day_s_file_is_as_old_as_its_day(path: str, modified: int, at: int) -> None:
-    assert memory_files.written_at(State(path, modified * 1_000_000, 1)) == at
+    assert memory_files.written_at(MemoryFileState(path, modified * 1_000_000, 1)) == at
 
 
 def test_a_paragraph_is_added_to_the_file_of_the_day(tmp_path: Path) -> None:

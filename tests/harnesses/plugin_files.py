@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from holdfast.harnesses.plugins import POST
+from holdfast.harnesses.setup_entries import POST
 
 NODE = shutil.which("node")
 

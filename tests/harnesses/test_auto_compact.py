@@ -10,7 +10,7 @@ import pytest
 
 from holdfast.core.session.pressure import AutoCompact
 from holdfast.harnesses import readable, reader
-from holdfast.harnesses.claude_code import auto_compact, hooks
+from holdfast.harnesses.claude_code import hooks, setup
 
 ONE_MILLION = 1_000_000
 
@@ -87,7 +87,7 @@ class TestClaudeCode:
         assert found.limit(ONE_MILLION) == 967_000
 
     def test_the_hook_carries_what_is_read_of_the_environment(self) -> None:
-        assert set(auto_compact.CARRIED) <= set(hooks.CARRIED)
+        assert set(setup.CARRIED) <= set(hooks.CARRIED)
 
     def found(self, home: Path, environment: Mapping[str, str]) -> AutoCompact:
         return reader("claude-code").auto_compact(home, environment)

@@ -28,7 +28,7 @@ from holdfast.core.events.event import (
 from holdfast.core.text.untrusted import fence
 from holdfast.harnesses import get
 from holdfast.harnesses.base import Ask, Envelope, HookEvent
-from holdfast.harnesses.frame import Common
+from holdfast.harnesses.record_events import Common
 from tests.harnesses.claude_code_records import AT, SESSION, payload
 from tests.tables import every_row
 

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.harnesses.claude_code import setup
+from holdfast.harnesses.claude_code.setup import Installation
 
 COMMAND = "python -c 'hook' claude-code"
 
 
 def test_each_event_has_one_hook_with_its_timeout_in_seconds() -> None:
-    entries = setup.wanted(COMMAND, Path("/home/you/.claude/settings.json"))
+    entries = Installation().wanted(COMMAND, Path("/home/you"))
     assert {one.path: one.value for one in entries} == {
         ("hooks", event): {"hooks": [{"type": "command", "command": COMMAND, "timeout": seconds}]}
         for event, seconds in {
@@ -31,20 +31,21 @@ def test_each_event_has_one_hook_with_its_timeout_in_seconds() -> None:
     [("", "/home/you/.claude/settings.json"), ("/etc/claude", "/etc/claude/settings.json")],
 )
 def test_the_settings_are_in_the_home_or_where_the_variable_says(config_dir: str, file: str) -> None:
-    assert setup.settings_of_user(Path("/home/you"), config_dir) == Path(file)
+    entries = Installation(config_dir).wanted(COMMAND, Path("/home/you"))
+    assert {one.file for one in entries} == {Path(file)}
 
 
 def test_its_folder_shows_that_it_is_there(tmp_path: Path) -> None:
-    assert not setup.present(tmp_path, search_path="")
+    assert not Installation().present(tmp_path, search_path="")
     (tmp_path / ".claude").mkdir()
-    assert setup.present(tmp_path, search_path="")
-    assert not setup.present(tmp_path, search_path="", config_dir=str(tmp_path / "other"))
+    assert Installation().present(tmp_path, search_path="")
+    assert not Installation(str(tmp_path / "other")).present(tmp_path, search_path="")
 
 
 def test_its_program_shows_that_it_is_there(tmp_path: Path) -> None:
     program = tmp_path / "bin" / "claude"
     program.parent.mkdir()
     program.touch(0o644)
-    assert not setup.present(tmp_path, search_path=str(program.parent))
+    assert not Installation().present(tmp_path, search_path=str(program.parent))
     program.chmod(0o755)
-    assert setup.present(tmp_path, search_path=str(program.parent))
+    assert Installation().present(tmp_path, search_path=str(program.parent))

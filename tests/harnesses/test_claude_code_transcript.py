@@ -43,7 +43,7 @@ def read(path: Path, cursor: str = "", limit: int = FAR) -> Batch:
     return get("claude-code").read_transcript(path, "s1", cursor, limit)
 
 
-def told(folder: Path, *records: Json) -> tuple[Event, ...]:
+def parse(folder: Path, *records: Json) -> tuple[Event, ...]:
     batch = read(written(folder, jsonl(records)))
     assert batch.skipped == ()
     return batch.events
@@ -113,13 +113,13 @@ def test_only_our_own_words_show_that_the_brief_arrived() -> None:
 
 
 def test_time_parent_and_id_are_the_record_s_own(tmp_path: Path) -> None:
-    (event,) = told(tmp_path, user("Fix it", "u7", parentUuid="p6"))
+    (event,) = parse(tmp_path, user("Fix it", "u7", parentUuid="p6"))
     assert (event.at, event.parent, event.record, event.revision) == (AT, "p6", "u7", 0)
 
 
 def test_several_blocks_of_one_record_are_several_events(tmp_path: Path) -> None:
     blocks = [tool_result("a", "c1"), tool_result("b", "c2"), text("And now this"), text("and that")]
-    events = told(tmp_path, user(blocks, "u1"))
+    events = parse(tmp_path, user(blocks, "u1"))
     assert [(type(event), event.record) for event in events] == [
         (ToolReturned, "u1"),
         (ToolReturned, "u1/1"),
@@ -131,7 +131,7 @@ def test_a_record_without_time_or_id_borrows_them_from_where_it_stands(tmp_path:
     first = user("one", "u1")
     second = user("two", "u2", timestamp="not a time")
     third = {**user("three"), "uuid": None, "timestamp": None}
-    events = told(tmp_path, first, second, third)
+    events = parse(tmp_path, first, second, third)
     assert [event.at for event in events] == [AT, AT, AT]
     assert events[2].record == f"@{len(jsonl([first, second]))}"
 
@@ -159,13 +159,13 @@ def test_a_record_without_time_or_id_borrows_them_from_where_it_stands(tmp_path:
     ],
 )
 def test_what_nobody_typed_or_said_tells_nothing(tmp_path: Path, one: Json) -> None:
-    assert told(tmp_path, one) == ()
+    assert parse(tmp_path, one) == ()
 
 
 def test_a_prompt_with_a_picture_keeps_its_words(tmp_path: Path) -> None:
     picture = {"type": "image", "source": {"type": "base64", "data": "AAAA"}}
     queued = attachment("queued_command", "q1", prompt=[text("like this"), picture])
-    events = told(tmp_path, user([text("Look at this"), picture], "u1"), queued)
+    events = parse(tmp_path, user([text("Look at this"), picture], "u1"), queued)
     assert [event.text for event in events if isinstance(event, Prompt)] == ["Look at this", "like this"]
 
 
@@ -179,20 +179,20 @@ def test_a_prompt_with_a_picture_keeps_its_words(tmp_path: Path) -> None:
     ],
 )
 def test_what_we_injected_is_never_told_as_somebody_else_s(tmp_path: Path, one: Json) -> None:
-    (event,) = told(tmp_path, one)
+    (event,) = parse(tmp_path, one)
     assert event.origin is not Origin.OURS
     assert "secret recall" not in repr(event)
 
 
 def test_our_words_in_a_reminder_are_ours(tmp_path: Path) -> None:
-    (event,) = told(tmp_path, user(f"<system-reminder>\n{fence('recall')}\n</system-reminder>", isMeta=True))
+    (event,) = parse(tmp_path, user(f"<system-reminder>\n{fence('recall')}\n</system-reminder>", isMeta=True))
     assert isinstance(event, BriefSeen)
 
 
 def test_a_failed_request_is_nobody_s_word(tmp_path: Path) -> None:
     synthetic = assistant(text("No response requested."))
     synthetic["message"]["model"] = "<synthetic>"
-    assert told(tmp_path, synthetic, assistant(text("API Error"), isApiErrorMessage=True)) == ()
+    assert parse(tmp_path, synthetic, assistant(text("API Error"), isApiErrorMessage=True)) == ()
 
 
 def test_a_subagent_s_work_is_its_own(tmp_path: Path) -> None:
@@ -203,7 +203,7 @@ def test_a_subagent_s_work_is_its_own(tmp_path: Path) -> None:
         attachment("model", "t1", identity={"modelId": "small"}) | {"isSidechain": True, "agentId": "a77"},
         user("Summary:\nx", "m1", isSidechain=True, isCompactSummary=True),
     ]
-    (event,) = told(tmp_path, *inline)
+    (event,) = parse(tmp_path, *inline)
     assert isinstance(event, AssistantText)
     assert event.agent == "sidechain"
 
@@ -218,7 +218,7 @@ def test_a_subagent_s_file_is_its_own_even_where_its_records_do_not_say_so(tmp_p
 def test_the_model_is_told_whenever_it_is_named(tmp_path: Path) -> None:
     named = attachment("model", "t1", identity={"modelId": "model-y"})
     unnamed = attachment("model", "t2", identity={})
-    events = told(tmp_path, named, unnamed)
+    events = parse(tmp_path, named, unnamed)
     assert [event.model for event in events if isinstance(event, ModelChanged)] == ["model-y"]
 
 
@@ -251,7 +251,7 @@ def test_a_line_that_cannot_be_read_is_skipped_and_the_rest_goes_on(
 
 def test_a_number_that_no_store_could_hold_is_bounded(tmp_path: Path) -> None:
     huge = {"input_tokens": 2**63, "output_tokens": 2**63, "cache_read_input_tokens": -5}
-    (event,) = told(tmp_path, assistant(usage=huge))
+    (event,) = parse(tmp_path, assistant(usage=huge))
     assert isinstance(event, Usage)
     assert max(event.input, event.output, event.revision) < 2**53
     assert event.cache_read == 0

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.harnesses.databases import looking_into
+from holdfast.harnesses.databases import read_only_database
 
 
 def made(path: Path) -> Path:
@@ -19,7 +19,7 @@ def made(path: Path) -> Path:
 
 def test_nothing_can_be_written_and_no_file_is_made_beside_it(tmp_path: Path) -> None:
     path = made(tmp_path / "a b?.db")
-    with looking_into(path) as database, pytest.raises(sqlite3.OperationalError, match="readonly"):
+    with read_only_database(path) as database, pytest.raises(sqlite3.OperationalError, match="readonly"):
         database.execute("insert into words values ('x')")
     assert list(tmp_path.iterdir()) == [path]
 
@@ -29,5 +29,5 @@ def test_damage_that_cannot_be_quoted_is_damage_like_any_other(tmp_path: Path) -
     # SQLite names the table that it cannot understand, and this name is no text.
     renamed = path.read_bytes().replace(b"tablewords", b"table\xff\x80\xferd")
     path.write_bytes(renamed.replace(b"(word text)", b"word text))"))
-    with pytest.raises(sqlite3.DatabaseError, match="damaged"), looking_into(path) as database:
+    with pytest.raises(sqlite3.DatabaseError, match="damaged"), read_only_database(path) as database:
         database.execute("select word from words")

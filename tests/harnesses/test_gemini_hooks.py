@@ -22,7 +22,7 @@ from holdfast.core.events.install_request import WantedBlock, WantedMember
 from holdfast.core.text.untrusted import fence
 from holdfast.harnesses import get
 from holdfast.harnesses.base import Ask, Envelope, HookEvent, Tooled
-from holdfast.harnesses.frame import Common
+from holdfast.harnesses.record_events import Common
 from tests.harnesses.gemini_records import AT, CWD, SESSION, hooked
 
 GEMINI = get("gemini")

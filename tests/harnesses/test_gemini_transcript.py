@@ -42,7 +42,7 @@ def read(folder: Path, *records: Json, name: str = "chats/session-x.jsonl") -> B
     return GEMINI.read_transcript(path, SESSION, "", 1 << 20)
 
 
-def told(folder: Path, *records: Json) -> list[Event]:
+def parse(folder: Path, *records: Json) -> list[Event]:
     """The events, but for those that every answer brings along."""
     batch = read(folder, *records)
     assert batch.skipped == ()
@@ -64,19 +64,19 @@ def told(folder: Path, *records: Json) -> list[Event]:
     ],
 )
 def test_a_prompt_is_what_a_person_typed(tmp_path: Path, record: Json, prompt: str) -> None:
-    found = [event for event in told(tmp_path, record) if isinstance(event, Prompt)]
+    found = [event for event in parse(tmp_path, record) if isinstance(event, Prompt)]
     assert [event.text for event in found] == ([prompt] if prompt else [])
     assert all((event.at, event.origin) == (AT, Origin.HUMAN) for event in found)
 
 
 def test_our_own_words_are_known_again_though_their_brackets_are_escaped(tmp_path: Path) -> None:
     brief = fence("what was kept")
-    (prompt, seen) = told(tmp_path, user(f"{hooked(brief)}\n\nGo on."))
+    (prompt, seen) = parse(tmp_path, user(f"{hooked(brief)}\n\nGo on."))
     assert isinstance(prompt, Prompt)
     assert isinstance(seen, BriefSeen)
     assert seen.text == brief
     output = f"<untrusted_context>\nOutput: hi\n</untrusted_context>\n\n{hooked(brief)}"
-    behind = told(tmp_path, answer("", toolCalls=[call("run_shell_command", output, command="echo hi")]))
+    behind = parse(tmp_path, answer("", toolCalls=[call("run_shell_command", output, command="echo hi")]))
     assert [type(event) for event in behind] == [ToolCalled, BriefSeen, ToolReturned]
     assert [event.text for event in behind if isinstance(event, ToolReturned)] == ["hi"]
 
@@ -104,7 +104,7 @@ def test_our_own_words_are_known_again_though_their_brackets_are_escaped(tmp_pat
 def test_a_call_says_what_it_works_on_and_how_it_ended(
     tmp_path: Path, one: Json, action: Action, subject: str, outcome: tuple[bool, int | None, str]
 ) -> None:
-    asked, ended = told(tmp_path, answer("", toolCalls=[one]))
+    asked, ended = parse(tmp_path, answer("", toolCalls=[one]))
     assert isinstance(asked, ToolCalled)
     assert (asked.action, asked.subject, asked.call) == (action, subject, "c1")
     assert isinstance(ended, ToolReturned)
@@ -114,13 +114,13 @@ def test_a_call_says_what_it_works_on_and_how_it_ended(
 
 def test_a_call_that_has_not_ended_tells_no_end(tmp_path: Path) -> None:
     begun = {**ran("sleep 9", ""), "status": "executing", "result": None}
-    assert [type(event) for event in told(tmp_path, answer("", toolCalls=[begun]))] == [ToolCalled]
+    assert [type(event) for event in parse(tmp_path, answer("", toolCalls=[begun]))] == [ToolCalled]
 
 
 def test_to_dos_and_subagents_are_told_as_such(tmp_path: Path) -> None:
     todos = call("write_todos", "ok", todos=made.TODOS)
     spawned = call("invoke_agent", "found", id="c2", agent_name="scout", prompt="look")
-    listed, asked, started, ended = told(tmp_path, answer("", toolCalls=[todos, spawned]))
+    listed, asked, started, ended = parse(tmp_path, answer("", toolCalls=[todos, spawned]))
     assert isinstance(listed, TodosChanged)
     assert listed.todos == (Todo("round", "completed"), Todo("test", "pending"))
     assert isinstance(asked, ToolCalled)
@@ -133,7 +133,7 @@ def test_to_dos_and_subagents_are_told_as_such(tmp_path: Path) -> None:
 def test_a_command_that_was_moved_to_the_background_has_not_ended(tmp_path: Path) -> None:
     said = "Command moved to background (PID: 4711). Output hidden. Press Ctrl+B to view."
     served = call("run_shell_command", said, command="npm start", is_background=True)
-    asked, left = told(tmp_path, answer("", toolCalls=[served]))
+    asked, left = parse(tmp_path, answer("", toolCalls=[served]))
     assert isinstance(asked, ToolCalled)
     assert isinstance(left, LeftRunning)
     assert (left.call, left.handle) == ("c1", "PID 4711")
@@ -141,25 +141,25 @@ def test_a_command_that_was_moved_to_the_background_has_not_ended(tmp_path: Path
 
 def test_a_message_that_is_written_again_is_the_same(tmp_path: Path) -> None:
     records = [answer("Done."), answer("Done."), answer("Done.", toolCalls=[ran("ls", "a")])]
-    ids = {(type(event), event.record) for event in told(tmp_path, *records)}
+    ids = {(type(event), event.record) for event in parse(tmp_path, *records)}
     assert len(ids) == 3
-    assert [e.text for e in told(tmp_path, *records) if isinstance(e, AssistantText)] == ["Done."] * 3
+    assert [e.text for e in parse(tmp_path, *records) if isinstance(e, AssistantText)] == ["Done."] * 3
 
 
 def test_a_compaction_is_told_by_the_list_that_replaces_what_was_said(tmp_path: Path) -> None:
-    found = told(tmp_path, made.header(), made.patch(made.context()), user("Fix it."), made.compacted())
+    found = parse(tmp_path, made.header(), made.patch(made.context()), user("Fix it."), made.compacted())
     (cut,) = (event for event in found if isinstance(event, Compacted))
     assert (cut.sign, cut.summary) == (CompactionSign.BOUNDARY, "<state_snapshot>half done</state_snapshot>")
 
 
 def test_a_compaction_that_a_resumed_session_lists_again_is_the_same(tmp_path: Path) -> None:
     records = [made.compacted(), made.header(), made.patch(made.context()), made.compacted()]
-    assert {event.record for event in told(tmp_path, *records)} == {"sum1"}
+    assert {event.record for event in parse(tmp_path, *records)} == {"sum1"}
 
 
 def test_a_list_without_a_summary_is_no_compaction(tmp_path: Path) -> None:
     resumed = made.patch(made.context(), user("Fix it."), answer("Got it."))
-    assert told(tmp_path, resumed) == []
+    assert parse(tmp_path, resumed) == []
 
 
 def test_the_directory_is_told_by_the_first_message(tmp_path: Path) -> None:
@@ -200,7 +200,7 @@ def test_what_a_person_answers_is_told_as_theirs(
     tmp_path: Path, output: str, answered: list[tuple[str, str]]
 ) -> None:
     questions = [{"question": "Which database?", "header": "Store"}, {"question": "Sure?"}]
-    events = told(tmp_path, answer("", toolCalls=[call("ask_user", output, questions=questions)]))
+    events = parse(tmp_path, answer("", toolCalls=[call("ask_user", output, questions=questions)]))
     replies = [event for event in events if isinstance(event, Replied)]
     assert [(event.question, event.text) for event in replies] == answered
     assert all(event.origin is Origin.HUMAN for event in replies)
@@ -218,6 +218,6 @@ def test_what_the_user_refused_is_told_as_refused(
     tmp_path: Path, status: str, said: str, text: str | None
 ) -> None:
     refused = call("run_shell_command", said, status=status, command="npm install")
-    events = told(tmp_path, answer("", toolCalls=[refused]))
+    events = parse(tmp_path, answer("", toolCalls=[refused]))
     (ended,) = (event for event in events if isinstance(event, ToolReturned))
     assert (ended.ok, ended.text) == (False, text or said)

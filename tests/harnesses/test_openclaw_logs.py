@@ -48,7 +48,7 @@ def write(path: Path, records: Iterable[Json]) -> Path:
     return path
 
 
-def told(reader: LogReader, found: FoundLog) -> list[str]:
+def parse(reader: LogReader, found: FoundLog) -> list[str]:
     path = path_to(reader.read_log(found).records)
     return [part.text for turn in turns_of(path) for part in turn.parts if isinstance(part, Text)]
 
@@ -59,7 +59,7 @@ def test_the_index_says_which_file_a_key_stands_for(reader: LogReader, tmp_path:
     (tmp_path / "sessions.json").write_text(json.dumps({MAIN: entry, "other": {"sessionId": "gone"}, "x": 5}))
     (found,) = reader.find_logs(tmp_path, "")
     assert found == FoundLog(MAIN, file, "s-1", 1772359200000)
-    assert told(reader, found) == ["first", "second", "third"]
+    assert parse(reader, found) == ["first", "second", "third"]
 
 
 def test_without_an_index_a_session_goes_by_its_own_id(reader: LogReader, tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_half_a_character_and_half_a_line_cost_no_record_but_the_last(
     whole = [json.dumps(LOG[0]), '{"type":"message","message":{"role":"user","content":"half \\ud83d"}}']
     file = tmp_path / "a.jsonl"
     file.write_text("\n".join([*whole, '{"type":"message","mess']), encoding="utf-8")
-    assert told(reader, FoundLog("s-1", file, "s-1", 0)) == ["half \N{REPLACEMENT CHARACTER}"]
+    assert parse(reader, FoundLog("s-1", file, "s-1", 0)) == ["half \N{REPLACEMENT CHARACTER}"]
 
 
 def test_the_oldest_format_is_a_row_of_records(reader: LogReader, tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_the_oldest_format_is_a_row_of_records(reader: LogReader, tmp_path: Path
     said = [{"type": "message", "message": {"role": "user", "content": str(n)}} for n in range(4)]
     compaction = {"type": "compaction", "summary": "so far", "firstKeptEntryIndex": 3, "tokensBefore": 9}
     file = write(tmp_path / "a.jsonl", [first, *said[:3], compaction, said[3]])
-    summary, *rest = told(reader, FoundLog("s-1", file, "s-1", 0))
+    summary, *rest = parse(reader, FoundLog("s-1", file, "s-1", 0))
     assert "so far" in summary
     assert rest == ["2", "3"]
 
@@ -121,7 +121,7 @@ def test_a_database_holds_the_same_records(reader: LogReader, tmp_path: Path, pa
     main, other = sorted(reader.find_logs(tmp_path, ""), key=lambda found: found.session)
     assert main == FoundLog(MAIN, database, "s-1", 1772359200000)
     assert reader.read_log(main) == read_log(json.dumps(each) for each in LOG)
-    assert told(reader, other) == ["first"]
+    assert parse(reader, other) == ["first"]
     assert database.read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["openclaw-agent.sqlite"]
 
@@ -133,7 +133,7 @@ def test_a_database_is_read_while_its_owner_writes(reader: LogReader, tmp_path: 
     owner.execute("insert into transcript_events values ('s-1', 9, ?, null)", (json.dumps(LOG[2]),))
     owner.commit()
     (found,) = reader.find_logs(database, "sqlite")
-    assert told(reader, found) == ["first", "second"]
+    assert parse(reader, found) == ["first", "second"]
     owner.close()
 
 

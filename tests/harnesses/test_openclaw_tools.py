@@ -35,7 +35,7 @@ from tests.harnesses.openclaw_records import (
 )
 
 
-def told(folder: Path, *records: Json) -> tuple[Event, ...]:
+def parse(folder: Path, *records: Json) -> tuple[Event, ...]:
     batch = reader("openclaw").read_transcript(written(folder, jsonl(records)), "s1", "", 1 << 20)
     assert batch.skipped == ()
     return batch.events
@@ -72,7 +72,7 @@ def told(folder: Path, *records: Json) -> tuple[Event, ...]:
 def test_each_tool_is_an_action_on_a_subject(
     tmp_path: Path, tool: str, given: dict[str, Any], action: Action, subject: str, detail: str
 ) -> None:
-    (call,) = told(tmp_path, assistant(tool_call(tool, "c1", **given)))
+    (call,) = parse(tmp_path, assistant(tool_call(tool, "c1", **given)))
     assert isinstance(call, ToolCalled)
     assert (call.call, call.tool, call.action) == ("c1", tool, action)
     assert (call.subject, call.detail, call.origin) == (subject, detail, Origin.ASSISTANT)
@@ -80,7 +80,7 @@ def test_each_tool_is_an_action_on_a_subject(
 
 def test_a_patch_keeps_every_file_that_it_names(tmp_path: Path) -> None:
     files = "".join(f"*** Update File: src/module_{number}.py\n+x\n" for number in range(120))
-    (call,) = told(tmp_path, assistant(tool_call("apply_patch", input=f"*** Begin Patch\n{files}")))
+    (call,) = parse(tmp_path, assistant(tool_call("apply_patch", input=f"*** Begin Patch\n{files}")))
     assert isinstance(call, ToolCalled)
     assert call.action is Action.EDIT
     assert "module_0.py" in call.detail
@@ -89,7 +89,7 @@ def test_a_patch_keeps_every_file_that_it_names(tmp_path: Path) -> None:
 
 def test_a_plan_is_told_as_to_dos(tmp_path: Path) -> None:
     plan = [{"step": "Fix", "status": "completed"}, {"step": "Test", "status": "pending"}, "odd", {}]
-    (event,) = told(tmp_path, assistant(tool_call("update_plan", plan=plan)))
+    (event,) = parse(tmp_path, assistant(tool_call("update_plan", plan=plan)))
     assert isinstance(event, TodosChanged)
     assert event.todos == (Todo("Fix", "completed"), Todo("Test", "pending"))
 
@@ -97,7 +97,7 @@ def test_a_plan_is_told_as_to_dos(tmp_path: Path) -> None:
 def test_a_spawned_session_is_a_subagent_and_its_acceptance_is_no_end(tmp_path: Path) -> None:
     spawn = assistant(tool_call("sessions_spawn", "c1", task="Look around", label="scout"))
     accepted = tool_result("sessions_spawn", "{}", "c1", details={"status": "accepted"})
-    call, agent = told(tmp_path, spawn, accepted)
+    call, agent = parse(tmp_path, spawn, accepted)
     assert isinstance(call, ToolCalled)
     assert (call.action, call.subject, call.detail) == (Action.DELEGATE, "scout", "Look around")
     assert isinstance(agent, SubagentStarted)
@@ -127,7 +127,7 @@ def test_a_spawned_session_is_a_subagent_and_its_acceptance_is_no_end(tmp_path: 
 def test_an_outcome_is_read_from_details_or_from_the_last_line(
     tmp_path: Path, result: Json, *, ok: bool, exit_status: int | None
 ) -> None:
-    (event,) = told(tmp_path, result)
+    (event,) = parse(tmp_path, result)
     assert isinstance(event, ToolReturned)
     assert (event.call, event.ok, event.exit_status, event.origin) == ("c1", ok, exit_status, Origin.TOOL)
 
@@ -135,14 +135,14 @@ def test_an_outcome_is_read_from_details_or_from_the_last_line(
 def test_the_line_that_tells_the_status_is_not_part_of_the_output(tmp_path: Path) -> None:
     failed = tool_result("bash", "E: no such table\n\nCommand exited with code 2", isError=True)
     printed = tool_result("read", "log:\nCommand exited with code 2")
-    ends = [event.text for event in told(tmp_path, failed, printed) if isinstance(event, ToolReturned)]
+    ends = [event.text for event in parse(tmp_path, failed, printed) if isinstance(event, ToolReturned)]
     assert ends == ["E: no such table", "log:\nCommand exited with code 2"]
 
 
 def test_a_command_that_goes_on_in_the_background_has_not_ended(tmp_path: Path) -> None:
-    assert told(tmp_path, tool_result("exec", "still running", details={"status": "running"})) == ()
+    assert parse(tmp_path, tool_result("exec", "still running", details={"status": "running"})) == ()
     details = {"status": "running", "sessionId": "calm-reef", "pid": 7}
-    (left,) = told(tmp_path, tool_result("exec", "still running", details=details))
+    (left,) = parse(tmp_path, tool_result("exec", "still running", details=details))
     assert isinstance(left, LeftRunning)
     assert (left.call, left.handle) == ("c1", "session calm-reef")
 
@@ -160,11 +160,11 @@ def test_a_command_that_goes_on_in_the_background_has_not_ended(tmp_path: Path) 
 def test_a_command_in_the_background_is_over_when_a_look_at_it_says_so(
     tmp_path: Path, said: str, details: Json, ended: list[tuple[bool, int | None]]
 ) -> None:
-    looked = told(tmp_path, tool_result("process", said, details=details))
+    looked = parse(tmp_path, tool_result("process", said, details=details))
     found = [event for event in looked if isinstance(event, ToolReturned) and event.handle]
     assert [(event.ok, event.exit_status) for event in found] == ended
     assert all((event.call, event.handle) == ("", "session calm-reef") for event in found)
-    printed = told(tmp_path, tool_result("exec", said, details={"status": "completed"}))
+    printed = parse(tmp_path, tool_result("exec", said, details={"status": "completed"}))
     assert not [event for event in printed if isinstance(event, ToolReturned) and event.handle]
 
 
@@ -173,13 +173,13 @@ def test_a_result_s_text_is_a_text_or_blocks_of_it(tmp_path: Path, output: objec
     result = tool_result("bash", output)
     if isinstance(output, str):
         result["message"]["content"] = output
-    (event,) = told(tmp_path, result)
+    (event,) = parse(tmp_path, result)
     assert isinstance(event, ToolReturned)
     assert event.text == "M a.py"
 
 
 def test_a_long_output_keeps_its_beginning_and_its_end(tmp_path: Path) -> None:
-    (event,) = told(tmp_path, tool_result("bash", "first " + "x" * 50_000 + " last"))
+    (event,) = parse(tmp_path, tool_result("bash", "first " + "x" * 50_000 + " last"))
     assert isinstance(event, ToolReturned)
     assert len(event.text) <= TEXT_LIMIT
     assert event.text.startswith("first")
@@ -197,7 +197,7 @@ def test_a_long_output_keeps_its_beginning_and_its_end(tmp_path: Path) -> None:
 def test_a_command_that_a_person_ran_is_a_call_of_theirs_and_its_end(
     tmp_path: Path, execution: Json, *, ok: bool, exit_status: int | None
 ) -> None:
-    call, end = told(tmp_path, execution)
+    call, end = parse(tmp_path, execution)
     assert isinstance(call, ToolCalled)
     assert (call.origin, call.action, call.subject) == (
         Origin.HUMAN,
@@ -210,12 +210,12 @@ def test_a_command_that_a_person_ran_is_a_call_of_theirs_and_its_end(
 
 
 def test_an_empty_command_tells_nothing(tmp_path: Path) -> None:
-    assert told(tmp_path, bash_execution(" ", "", 0)) == ()
+    assert parse(tmp_path, bash_execution(" ", "", 0)) == ()
 
 
 def test_a_call_inside_another_tool_is_told_with_its_end(tmp_path: Path) -> None:
     result = {"content": [text("boom")], "details": {"exitCode": 1}}
-    call, end = told(tmp_path, nested_tool("exec", {"command": "make"}, result))
+    call, end = parse(tmp_path, nested_tool("exec", {"command": "make"}, result))
     assert isinstance(call, ToolCalled)
     assert (call.call, call.tool, call.action, call.subject) == ("in:1", "exec", Action.RUN, "make")
     assert isinstance(end, ToolReturned)
@@ -223,7 +223,7 @@ def test_a_call_inside_another_tool_is_told_with_its_end(tmp_path: Path) -> None
 
 
 def test_a_call_inside_another_tool_of_which_nothing_is_known_tells_nothing(tmp_path: Path) -> None:
-    assert told(tmp_path, nested_tool("", {}, {})) == ()
+    assert parse(tmp_path, nested_tool("", {}, {})) == ()
 
 
 @pytest.mark.parametrize(
@@ -237,6 +237,6 @@ def test_a_call_inside_another_tool_of_which_nothing_is_known_tells_nothing(tmp_
     ],
 )
 def test_what_we_injected_is_never_told_as_a_tool_s(tmp_path: Path, one: Json) -> None:
-    events = told(tmp_path, one)
+    events = parse(tmp_path, one)
     assert events
     assert "secret recall" not in repr(events)

@@ -50,7 +50,7 @@ def read(path: Path, session: str = "s1", cursor: str = "", limit: int = FAR) ->
     return OPENCODE.read_transcript(path, session, cursor, limit)
 
 
-def told(path: Path, *kinds: type[Event]) -> list[Event]:
+def parse(path: Path, *kinds: type[Event]) -> list[Event]:
     return [event for event in read(path).events if isinstance(event, kinds)]
 
 
@@ -90,7 +90,7 @@ class TestAStory:
         assert "cd /home/you/app && pnpm check" in subjects
 
     def test_a_compaction_is_told_with_its_summary_and_who_began_it(self, path: Path) -> None:
-        (compaction,) = told(path, Compacted)
+        (compaction,) = parse(path, Compacted)
         assert isinstance(compaction, Compacted)
         assert (compaction.summary, compaction.trigger) == ("They worked.", "auto")
 
@@ -116,7 +116,7 @@ class TestAStory:
 
     def test_where_it_worked_and_with_which_model(self, path: Path) -> None:
         assert read(path).cwd == FOLDER
-        assert [event.model for event in told(path, ModelChanged) if isinstance(event, ModelChanged)] == [
+        assert [event.model for event in parse(path, ModelChanged) if isinstance(event, ModelChanged)] == [
             "some-model"
         ]
 
@@ -152,7 +152,7 @@ def test_a_message_that_was_broken_off_is_told_as_far_as_it_came(written: Writte
     cut = answered({"type": "text", "text": "I was about to"}, error={"name": "MessageAbortedError"})
     written.message("s1", *cut)
     assert [
-        event.text for event in told(written.path, AssistantText) if isinstance(event, AssistantText)
+        event.text for event in parse(written.path, AssistantText) if isinstance(event, AssistantText)
     ] == ["I was about to"]
 
 
@@ -169,7 +169,7 @@ def test_a_summary_that_was_never_written_is_no_compaction(
 ) -> None:
     written.message("s1", *asked({"type": "compaction", "auto": False}))
     written.message("s1", *answered(text("half"), mode="compaction", summary=True, **failed))
-    assert told(written.path, Compacted) == []
+    assert parse(written.path, Compacted) == []
 
 
 def test_a_model_that_an_old_message_had_is_not_taken_for_the_present_one(written: Written) -> None:
@@ -188,8 +188,8 @@ def test_a_task_tells_which_subagent_does_it_and_what_came_of_it(written: Writte
     output = '<task id="ses_2" state="completed">\n<task_result>\nNo callers.\n</task_result>\n</task>'
     given = {"description": "Look for callers", "prompt": "Look.", "subagent_type": "general"}
     written.message("s1", *answered(tool("task", given, output, metadata={"sessionId": "ses_2"})))
-    (started,) = told(written.path, SubagentStarted)
-    (stopped,) = told(written.path, SubagentStopped)
+    (started,) = parse(written.path, SubagentStarted)
+    (stopped,) = parse(written.path, SubagentStopped)
     assert isinstance(started, SubagentStarted)
     assert isinstance(stopped, SubagentStopped)
     assert (started.subagent, started.task) == ("ses_2", "Look for callers")
@@ -199,7 +199,7 @@ def test_a_task_tells_which_subagent_does_it_and_what_came_of_it(written: Writte
 def test_a_patch_is_told_with_all_its_files(written: Written) -> None:
     patch = "*** Begin Patch\n*** Add File: a.py\n+x\n*** Delete File: b.py\n*** End Patch"
     written.message("s1", *answered(tool("apply_patch", {"patchText": patch}, "done")))
-    (called,) = told(written.path, ToolCalled)
+    (called,) = parse(written.path, ToolCalled)
     assert isinstance(called, ToolCalled)
     assert (called.action, called.subject, called.detail) == (Action.EDIT, "a.py", patch)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from holdfast.core.session.pressure import factor_of, window_of
 from holdfast.errors import ModelError
 from holdfast.models import tokens
-from holdfast.models.known import KNOWN
+from holdfast.models.known import KNOWN_MODELS
 
 
 @pytest.mark.parametrize(("text", "ids"), tokens.KNOWN_IDS)
@@ -53,9 +53,9 @@ def test_any_text_can_be_counted(text: str) -> None:
     ],
 )
 def test_what_is_known_of_a_model(model: str, window: int, factor: float) -> None:
-    assert (window_of(model, KNOWN), factor_of(model, KNOWN)) == (window, factor)
+    assert (window_of(model, KNOWN_MODELS), factor_of(model, KNOWN_MODELS)) == (window, factor)
 
 
 def test_no_name_stands_twice_in_the_table() -> None:
-    names = [known.name for known in KNOWN]
+    names = [known.name for known in KNOWN_MODELS]
     assert len(set(names)) == len(names)

@@ -12,7 +12,7 @@ from holdfast.core.memory.memory import Memory, MemoryKind, MemoryScope
 from holdfast.core.session.checkpoint import Checkpoint
 from holdfast.core.session.rolling import Outline
 from holdfast.core.session.session import Phase, Session, Trigger
-from holdfast.stores.base import Document, Lineage, Within
+from holdfast.stores.base import Lineage, SearchDocument, Within
 
 NOON = 1_767_268_800_000
 """2026-01-01T12:00:00Z"""
@@ -65,7 +65,7 @@ RECEIPT = Receipt(
     ),
 )
 LINEAGE = Lineage(child="s2", parent="s1", kind="clear", at=NOON)
-DOCUMENT = Document(id="d1", kind="record", project_id="shop", text="The parser drops the last line.")
+DOCUMENT = SearchDocument(id="d1", kind="record", project_id="shop", text="The parser drops the last line.")
 MEMORY = Memory(
     id="m1",
     text="The port is 8080.",
@@ -100,7 +100,7 @@ def receipt(id: str, **changes: Field) -> Receipt:
     return replace(RECEIPT, id=id, **changes)
 
 
-def document(id: str, text: str, **changes: Field) -> Document:
+def document(id: str, text: str, **changes: Field) -> SearchDocument:
     return replace(DOCUMENT, id=id, text=text, **changes)
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.stores.base import EVERYWHERE, Document, Hit, Store, Within
+from holdfast.stores.base import EVERYWHERE, Hit, SearchDocument, Store, Within
 from tests.stores.contract import ALL, NOON, SHOP, checkpoint, document, memory
 
 HERE = Within(("shop", ""), "here")
@@ -22,13 +22,13 @@ PLACED = (
 )
 
 
-def kept(store: Store, *documents: Document, vector: tuple[float, ...] = ()) -> None:
+def kept(store: Store, *documents: SearchDocument, vector: tuple[float, ...] = ()) -> None:
     with store.writing():
         for each in documents:
             store.add_document(replace(each, vector=vector or each.vector))
 
 
-def ids(found: list[Document] | list[Hit]) -> list[str]:
+def ids(found: list[SearchDocument] | list[Hit]) -> list[str]:
     return [each.id for each in found]
 
 

@@ -18,11 +18,11 @@ from holdfast.stores.base import (
     EVERYWHERE,
     START,
     Captured,
-    Counts,
     DailyCheckpoints,
-    Head,
-    Mark,
+    PageMark,
+    RowHead,
     Store,
+    StoreCounts,
     Within,
 )
 from holdfast.stores.sqlite import open_in_memory
@@ -61,7 +61,7 @@ def fill(store: Store) -> None:
             store.put_score(score(f"s{number}", at))
 
 
-PAGES: dict[str, Callable[[Store, Mark, int], Sequence[Any]]] = {
+PAGES: dict[str, Callable[[Store, PageMark, int], Sequence[Any]]] = {
     "checkpoints": lambda store, behind, limit: store.page_of_checkpoints(behind, limit),
     "of a project": lambda store, behind, limit: store.page_of_project("shop", behind, limit),
     "of a session": lambda store, behind, limit: store.page_of_session("s1", behind, limit),
@@ -75,18 +75,18 @@ PAGES: dict[str, Callable[[Store, Mark, int], Sequence[Any]]] = {
 }
 
 
-def mark_of(row: object) -> Mark:
+def mark_of(row: object) -> PageMark:
     times = ("created_at", "last_event_at", "scored_at", "at")
     ids = ("id", "key", "record", "session")
     at = next(getattr(row, name) for name in times if hasattr(row, name))
-    return Mark(at, next(getattr(row, name) for name in ids if hasattr(row, name)))
+    return PageMark(at, next(getattr(row, name) for name in ids if hasattr(row, name)))
 
 
 @pytest.mark.parametrize("kind", PAGES)
 @pytest.mark.parametrize("limit", [1, 2, 3, 5, 9])
 def test_page_after_page_gives_each_once_the_newest_first(store: Store, kind: str, limit: int) -> None:
     fill(store)
-    seen: list[Mark] = []
+    seen: list[PageMark] = []
     behind = START
     while page := PAGES[kind](store, behind, limit):
         assert len(page) <= limit
@@ -106,7 +106,7 @@ def test_what_comes_meanwhile_shifts_nothing(store: Store) -> None:
     first = store.page_of_checkpoints(START, 2)
     with store.writing():
         store.add_checkpoint(checkpoint("c9", created_at=NOON + 9 * MINUTE))
-    behind = Mark(first[-1].created_at, first[-1].id)
+    behind = PageMark(first[-1].created_at, first[-1].id)
     assert [each.id for each in store.page_of_checkpoints(behind, 9)] == ["c2", "c1", "c0"]
 
 
@@ -163,21 +163,21 @@ def test_a_project_is_known_by_the_real_path_of_its_checkpoints(store: Store) ->
 def test_heads_are_the_latest_of_each_kind(store: Store) -> None:
     fill(store)
     assert store.heads(1) == [
-        Head("session", "s4", "s4", NOON + 3 * MINUTE),
-        Head("checkpoint", "c4", "s1", NOON + 3 * MINUTE),
-        Head("brief", "b4", "s1", NOON + 3 * MINUTE),
-        Head("memory", "m4", "", NOON + 3 * MINUTE),
+        RowHead("session", "s4", "s4", NOON + 3 * MINUTE),
+        RowHead("checkpoint", "c4", "s1", NOON + 3 * MINUTE),
+        RowHead("brief", "b4", "s1", NOON + 3 * MINUTE),
+        RowHead("memory", "m4", "", NOON + 3 * MINUTE),
     ]
     assert len(store.heads(9)) == 20
 
 
 def test_everything_is_counted(store: Store) -> None:
-    assert store.counts() == Counts(0, 0, 0, 0, 0, 0, 0)
+    assert store.counts() == StoreCounts(0, 0, 0, 0, 0, 0, 0)
     fill(store)
     with store.writing():
         store.put_session(ended("s9"))
         store.add_document(document("d1", "A text."))
-    assert store.counts() == Counts(
+    assert store.counts() == StoreCounts(
         sessions=6, live=5, events=5, checkpoints=5, receipts=5, memories=5, documents=1
     )
 

@@ -8,14 +8,16 @@ import pytest
 
 from holdfast.core.events.event import Origin, Usage
 from holdfast.core.session.score import SessionScore, Start
-from holdfast.stores.base import Document, RecordsKept, Store
+from holdfast.stores.base import RecordsKept, SearchDocument, Store
 from tests.stores.contract import ALL, NOON, SHOP, document, ended, prompt, session
 
 USAGE = Usage(session="s1", record="u1", at=NOON, origin=Origin.HARNESS, input=1, output=1)
 SCORE = SessionScore("s1", "some-harness", "shop", NOON, Start.RECOVERED, 60, 9, 5, 12, 3, 40, 2, 1)
 
 
-def passage(id: str, text: str = "parser", *, of: str = "s1", at: int = NOON, place: int = 0) -> Document:
+def passage(
+    id: str, text: str = "parser", *, of: str = "s1", at: int = NOON, place: int = 0
+) -> SearchDocument:
     return document(id, text, session=of, at=at, place=place)
 
 

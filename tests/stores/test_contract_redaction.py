@@ -12,7 +12,7 @@ from holdfast.core.events.event import AssistantText, Origin, Todo, TodosChanged
 from holdfast.core.events.world import GitState
 from holdfast.core.evidence.trail import Trail, Utterance
 from holdfast.core.session.session import Session
-from holdfast.stores.base import NOBODY, Redaction, Rewritten, Store
+from holdfast.stores.base import UNREDACTED, Redaction, Rewritten, Store
 from tests.depth import examples
 from tests.stores.contract import ALL, NOON, SESSION, SHOP, checkpoint, document, prompt, receipt, session
 
@@ -121,7 +121,7 @@ def test_what_nobody_vouches_for_is_stale(store: Store) -> None:
         store.add_receipt(receipt("b1"))
         store.add_document(document("d1", "text"))
     assert store.redaction(NEW) == Redaction(5, 5)
-    assert store.redaction(NOBODY) == Redaction(5, 0)
+    assert store.redaction(UNREDACTED) == Redaction(5, 0)
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,6 @@ import apsw
 import pytest
 
 from holdfast.errors import StoreCorrupt, StoreError
-from holdfast.stores.held import held, note_of
-from holdfast.stores.set_aside import set_aside_stores
 from holdfast.stores.sqlite import (
     back_up_daily,
     drop_copies,
@@ -23,7 +21,8 @@ from holdfast.stores.sqlite import (
     set_aside,
 )
 from holdfast.stores.sqlite.database import run
-from holdfast.stores.sqlite.recovery.set_aside import back_up
+from holdfast.stores.sqlite.recovery.backups import back_up
+from holdfast.stores.store_files import held, note_of, set_aside_stores
 from tests.stores.contract import (
     ALL,
     NOON,

@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 
 from holdfast.stores.base import EVERYWHERE, Store
-from holdfast.stores.sqlite import documents
+from holdfast.stores.sqlite import documents, vectors, words
 from holdfast.stores.sqlite.schema import shipped
-from holdfast.stores.sqlite.search import vectors, words
-from holdfast.stores.sqlite.search.bm25 import Bm25, Posting
 from holdfast.stores.sqlite.store import open_with
+from holdfast.stores.sqlite.words import Bm25, Posting
 from tests.stores.contract import ALL, NOON, SHOP, document
 from tests.stores.sqlite_files import opened
 

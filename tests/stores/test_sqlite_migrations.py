@@ -9,7 +9,7 @@ import pytest
 
 from holdfast.core.evidence.trail import Trail, Utterance
 from holdfast.errors import StoreError, StoreTooNew
-from holdfast.stores.base import NOBODY, Redaction
+from holdfast.stores.base import UNREDACTED, Redaction
 from holdfast.stores.sqlite import open_store
 from holdfast.stores.sqlite.schema import shipped
 from holdfast.stores.sqlite.store import open_with
@@ -32,7 +32,7 @@ def test_a_store_of_the_first_schema_keeps_its_rows_and_nobody_vouches_for_them(
     first_schema(path, "Fix")
     store = opened(path)
     assert store.redaction("2") == Redaction(rows=5, stale=5)
-    assert store.redaction(NOBODY) == Redaction(rows=5, stale=0)
+    assert store.redaction(UNREDACTED) == Redaction(rows=5, stale=0)
     assert store.session("s1") == session("s1", trail=Trail(prompts=(Utterance("Fix it", 3, "r1"),)))
     assert store.events("s1", ALL) == [prompt("r1", text="Fix it")]
     assert [each.digest for each in store.checkpoints(ALL)] == ["Fix it"]

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.stores.base import Document, Lineage
+from holdfast.stores.base import Lineage, SearchDocument
 from holdfast.stores.sqlite.database import run
 from holdfast.stores.sqlite.recovery.raw_pages import PageFile
 from holdfast.stores.sqlite.recovery.salvage import NOT_SALVAGED, TABLES, salvage
@@ -46,7 +46,7 @@ def stored(path: Path) -> None:
             store.add_checkpoint(checkpoint(f"c{number}"))
             store.put_memory(memory(f"m{number}", text=f"The port of {number} is {number}"))
             text = f"passage {number} " * 300
-            store.add_document(Document(f"d{number}", "prompt", "shop", text, session="s1", at=NOON))
+            store.add_document(SearchDocument(f"d{number}", "prompt", "shop", text, session="s1", at=NOON))
             store.add_lineage(Lineage(f"session-{number}", "s1", "clear", NOON))
         store.forget(["gone-1", "gone-2"], NOON)
     store.close()

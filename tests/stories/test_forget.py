@@ -15,7 +15,7 @@ import pytest
 
 from holdfast.engine.privacy import forget
 from holdfast.stores.sqlite import open_store
-from holdfast.stores.sqlite.recovery.set_aside import back_up
+from holdfast.stores.sqlite.recovery.backups import back_up
 from tests import fork_server
 from tests.daemon.conftest import LIMIT_S, Lodging, request, wait_until
 

@@ -48,7 +48,7 @@ from holdfast.engine.tools.session_tools import Digest, give_digest
 from holdfast.files import continuity as layers
 from holdfast.stores.base import EVERYWHERE
 from holdfast.stores.sqlite import open_store
-from holdfast.stores.sqlite.recovery.set_aside import back_up
+from holdfast.stores.sqlite.recovery.backups import back_up
 from tests.engine.stage import HOUR, MINUTE, Stage
 
 SESSION = "a"

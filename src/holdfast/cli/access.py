@@ -30,8 +30,8 @@ from holdfast.engine.tools.caller import session_around
 from holdfast.engine.views import command_views
 from holdfast.errors import DaemonAway, HoldfastError, StoreError
 from holdfast.stores.base import Store
-from holdfast.stores.held import emptied
 from holdfast.stores.sqlite import open_in_memory, open_store
+from holdfast.stores.store_files import emptied
 
 home, now, daemon_status = running.home, running.now, running.daemon_status
 troubles_of = running.troubles_of

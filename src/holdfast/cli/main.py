@@ -106,7 +106,7 @@ def _name_set_aside(words: Sequence[str]) -> None:
     if next(where.glob("store.corrupt-*"), None) is None:
         return
     from holdfast.core.text.untrusted import printable
-    from holdfast.stores.set_aside import set_aside_stores
+    from holdfast.stores.store_files import set_aside_stores
 
     for store in set_aside_stores(where / "store.db"):
         click.echo(f"note: {printable(str(store))}; {store.advice}", err=True)

@@ -21,7 +21,7 @@ from holdfast.engine.redaction.redactor import FOR_TAGS, SECRET_BYTES, Redactor,
 from holdfast.harnesses.base import Harness
 from holdfast.lazy_dataclass import dataclass
 from holdfast.models.base import Count, Embedder
-from holdfast.models.known import KNOWN
+from holdfast.models.known import KNOWN_MODELS
 from holdfast.stores.base import Store
 
 
@@ -72,7 +72,7 @@ class Engine:
                 asking.enabled, asking.show_in_system_prompt, asking.once_per_window, asking.thresholds
             ),
             # The user's settings for a model override the built-in ones.
-            (*config.pressure.windows, *KNOWN),
+            (*config.pressure.windows, *KNOWN_MODELS),
         )
 
     def is_stopped(self, project: Project) -> bool:

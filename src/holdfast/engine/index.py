@@ -25,10 +25,10 @@ from holdfast.engine.redaction.redactor import Redactor
 from holdfast.engine.repository import git
 from holdfast.errors import HoldfastError
 from holdfast.files import memory_files
-from holdfast.files.memory_files import State
+from holdfast.files.memory_files import MemoryFileState
 from holdfast.lazy_dataclass import dataclass
 from holdfast.models.base import Embedder
-from holdfast.stores.base import EVERYWHERE, Document, Store, Within
+from holdfast.stores.base import EVERYWHERE, SearchDocument, Store, Within
 
 SETTLED_MS: Final = 30_000
 """How long a session's texts wait for more: a passage that grows is rewritten each time."""
@@ -72,10 +72,10 @@ def embed_backlog(engine: Engine) -> bool:
     return embedder is not None and embed_missing(engine, embedder, VECTORS_AT_ONCE) > 0
 
 
-def checkpoint_document(checkpoint: Checkpoint) -> Document:
+def checkpoint_document(checkpoint: Checkpoint) -> SearchDocument:
     """A checkpoint as a document. Digests in someone's own words are kept longer than rule-based ones."""
     words = checkpoint.trigger in (Trigger.AGENT, Trigger.EXPLICIT) and bool(checkpoint.words)
-    return Document(
+    return SearchDocument(
         id=checkpoint.id,
         kind=PassageKind.DIGEST.value if words else "checkpoint",
         project_id=checkpoint.project_id,
@@ -86,13 +86,13 @@ def checkpoint_document(checkpoint: Checkpoint) -> Document:
     )
 
 
-def document_of(passage: Passage, session: str, project: Project, place: int) -> Document:
+def document_of(passage: Passage, session: str, project: Project, place: int) -> SearchDocument:
     """A passage as a document. The same words in one project are one document, whichever session has them.
 
     This matters because a fork begins with a copy of its parent's conversation.
     """
     print_of = blake2s(f"{project.project_id}\0{passage.text}".encode("utf-8", "replace"), digest_size=16)
-    return Document(
+    return SearchDocument(
         id=print_of.hexdigest(),
         kind=passage.kind.value,
         project_id=project.project_id,
@@ -218,7 +218,7 @@ class _Seen(msgspec.Struct, frozen=True):
 class _Look:
     """The memory files as they are now, and what is known of them."""
 
-    states: Mapping[str, State]
+    states: Mapping[str, MemoryFileState]
     cloned: frozenset[str]
     index_ns: int
 
@@ -251,7 +251,7 @@ def refresh_memory_files(engine: Engine, project: Project) -> int:
     return len(changed) + len(deleted)
 
 
-def _replace(store: Store, before: _File | None, after: Iterable[Document], redactor: str) -> None:
+def _replace(store: Store, before: _File | None, after: Iterable[SearchDocument], redactor: str) -> None:
     """Replace a file's documents; those of unchanged sections stay, with their vectors."""
     old = set(before.documents) if before else set[str]()
     new = {document.id: document for document in after}
@@ -261,7 +261,7 @@ def _replace(store: Store, before: _File | None, after: Iterable[Document], reda
         store.add_document(new[id], redactor)
 
 
-def _file(look: _Look, name: str, documents: Iterable[Document]) -> _File:
+def _file(look: _Look, name: str, documents: Iterable[SearchDocument]) -> _File:
     state = look.states[name]
     ids = tuple(document.id for document in documents)
     return _File(state.modified_ns, state.size, name in look.cloned, ids)
@@ -277,7 +277,7 @@ def _is_as_seen(name: str, look: _Look, last: _Seen) -> bool:
 
 
 def _look(project: Project, last: _Seen) -> _Look:
-    states = {_print_of(state.path): state for state in memory_files.found(Path(project.root))}
+    states = {_print_of(state.path): state for state in memory_files.states(Path(project.root))}
     place = git.find(project.root) if states else None
     if place is None or place.repository is None:
         return _Look(states, frozenset(), 0)
@@ -310,18 +310,20 @@ def _seen(store: Store, cursor: str) -> _Seen:
 # ---------------------------------------------------------------- reading
 
 
-def _documents(project: Project, look: _Look, name: str, redactor: Redactor) -> tuple[Document, ...]:
+def _documents(project: Project, look: _Look, name: str, redactor: Redactor) -> tuple[SearchDocument, ...]:
     state, cloned = look.states[name], name in look.cloned
     text = redactor.redacted("", memory_files.read(Path(project.root), state.path))
     return tuple(_sections(project, state, text, cloned=cloned))
 
 
-def _sections(project: Project, state: State, text: str, *, cloned: bool) -> Iterator[Document]:
+def _sections(
+    project: Project, state: MemoryFileState, text: str, *, cloned: bool
+) -> Iterator[SearchDocument]:
     for place, section in enumerate(markdown_sections(text)[:SECTIONS_MOST]):
         source = " › ".join((state.path, *section.headings))
         source = from_repository(source) if cloned else source
         section_text = "\n".join((*section.headings[-1:], section.text))
-        yield Document(
+        yield SearchDocument(
             id=_print_of(f"{project.worktree_id}\0{source}\0{place}\0{section_text}"),
             kind=MEMORY_FILE,
             project_id=project.project_id,
@@ -342,7 +344,7 @@ def visible_from(project: Project, *, all_projects: bool = False) -> Within:
     return EVERYWHERE if all_projects else Within((project.project_id, USER), project.worktree_id)
 
 
-def document_named(engine: Engine, id: str, where: Within) -> Document | None:
+def document_named(engine: Engine, id: str, where: Within) -> SearchDocument | None:
     """The document with that id, or the only one whose id begins with it; None if there is none.
 
     Raises HoldfastError if several match.

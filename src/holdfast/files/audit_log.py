@@ -54,8 +54,8 @@ def _lines(path: Path) -> Iterator[Mapping[str, Any]]:
         return
     for line in raw.splitlines():
         try:
-            told = json.loads(line)
+            entry = json.loads(line)
         except ValueError:
             continue
-        if isinstance(told, dict):
-            yield told
+        if isinstance(entry, dict):
+            yield entry

@@ -1,4 +1,4 @@
-"""Where the two layers of continuity stand as files, what they hold, and their past versions.
+"""Continuity files: the two layers of a project's continuity, and their past versions.
 
 `core.documents.continuity` reads the Markdown. Each file is written together with a record of the part that
 Holdfast wrote, so that the two never disagree.
@@ -7,7 +7,7 @@ Holdfast wrote, so that the two never disagree.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -22,8 +22,8 @@ from holdfast.core.documents.continuity import (
     render,
 )
 from holdfast.errors import PathRefused
-from holdfast.files import atomic
-from holdfast.files.together import Change, Target, write_together
+from holdfast.files import atomic, audit_log
+from holdfast.files.together import FileChange, Target, write_together
 from holdfast.lazy_dataclass import dataclass
 
 LOCAL_PATH: Final = ".holdfast/sessions/active.md"
@@ -53,10 +53,10 @@ class Places:
             return Target(str(self.folder / "project" / "active.md"))
         if not self.dated:
             return Target(LOCAL_PATH, self.root)
-        found = list(self._dated())
+        dated_files = list(self._dated())
         return (
-            Target(str(max(found, key=lambda path: path.stat().st_mtime_ns)))
-            if found
+            Target(str(max(dated_files, key=lambda path: path.stat().st_mtime_ns)))
+            if dated_files
             else self.target_today("")
         )
 
@@ -83,8 +83,8 @@ class Places:
 
     def _dated(self) -> Sequence[Path]:
         folder = self._refusing_links()
-        found = folder.glob(f"*{DATED_ENDING}") if folder.is_dir() else ()
-        return [path for path in found if path.is_file() and not path.is_symlink()]
+        candidates = folder.glob(f"*{DATED_ENDING}") if folder.is_dir() else ()
+        return [path for path in candidates if path.is_file() and not path.is_symlink()]
 
     def _refusing_links(self) -> Path:
         """The folder of dated files; a link on the way could lead out of the worktree."""
@@ -118,13 +118,16 @@ def write(
     places: Places, layers: Mapping[LayerName, tuple[Target, MergedContinuity]], at: int
 ) -> tuple[Path, ...]:
     """Write these layers together, and their previous content into their history."""
-    changes: list[Change] = []
+    changes: list[FileChange] = []
     for name, (target, merged) in layers.items():
         before = places.target(name).read()
         content = render(merged.document).encode()
         if before is not None and before != content:
-            changes.append(Change(Target(str(places.version(name, at))), before))
-        changes += (Change(target, content), Change(Target(str(places.own(name))), _own_text(merged.written)))
+            changes.append(FileChange(Target(str(places.version(name, at))), before))
+        changes += (
+            FileChange(target, content),
+            FileChange(Target(str(places.own(name))), _own_text(merged.written)),
+        )
     write_together(places.journal, changes)
     for name in layers:
         for path in places.versions(name)[VERSIONS_KEPT:]:
@@ -134,16 +137,16 @@ def write(
 
 def clear(places: Places, names: Sequence[LayerName], at: int) -> tuple[Path, ...]:
     """Delete these layers; each stays in its history."""
-    changes: list[Change] = []
+    changes: list[FileChange] = []
     gone: list[Path] = []
     for name in names:
         target = places.target(name)
         before = target.read()
         if before is not None:
-            changes += (Change(Target(str(places.version(name, at))), before), Change(target, None))
+            changes += (FileChange(Target(str(places.version(name, at))), before), FileChange(target, None))
             gone.append(target.whole)
         if places.own(name).exists():
-            changes.append(Change(Target(str(places.own(name))), None))
+            changes.append(FileChange(Target(str(places.own(name))), None))
     write_together(places.journal, changes)
     return tuple(gone)
 
@@ -154,12 +157,12 @@ def document(path: Path, raw: bytes) -> ContinuityDocument:
     if len(raw) > LARGEST:
         raise PathRefused(f"`{path}` is larger than 1 MiB", hint)
     try:
-        found = parse(raw.decode("utf-8"))
+        parsed = parse(raw.decode("utf-8"))
     except UnicodeDecodeError:
-        found = Unusable("it is not UTF-8")
-    if isinstance(found, Unusable):
-        raise PathRefused(f"`{path}` cannot be continued: {found.reason}", hint)
-    return found
+        parsed = Unusable("it is not UTF-8")
+    if isinstance(parsed, Unusable):
+        raise PathRefused(f"`{path}` cannot be continued: {parsed.reason}", hint)
+    return parsed
 
 
 def _own_text(written: WrittenItems) -> bytes:
@@ -170,8 +173,30 @@ def _own_text(written: WrittenItems) -> bytes:
 def _written(raw: bytes | None) -> WrittenItems:
     """What of a layer is ours; nothing where that is not known, so that every line counts as a person's."""
     try:
-        told = json.loads(raw or b"{}")
-        items = {ContinuityPart(part): tuple(map(str, rows)) for part, rows in told.get("items", {}).items()}
-        return WrittenItems(items, tuple(map(str, told.get("refused", ()))))
+        record = json.loads(raw or b"{}")
+        items = {
+            ContinuityPart(part): tuple(map(str, rows)) for part, rows in record.get("items", {}).items()
+        }
+        return WrittenItems(items, tuple(map(str, record.get("refused", ()))))
     except (ValueError, AttributeError, TypeError):
         return WrittenItems()
+
+
+AUDIT_LOG: Final = "session-continuity-log.jsonl"
+_FOLDERS: Final = ("continuity", "audit", "dream")
+
+
+def continuity_folders(project: Path) -> list[Path]:
+    """The folders of one project that hold its shared layer, past versions, account and candidates."""
+    return [project / name for name in _FOLDERS if (project / name).is_dir()]
+
+
+def projects_with_continuity(home: Path) -> list[Path]:
+    """The folders of all projects of which any of this is kept."""
+    return [project for project in sorted((home / "projects").glob("*")) if continuity_folders(project)]
+
+
+def is_made_from(project: Path, keys: Collection[str]) -> bool:
+    """Whether one of these sessions went into it: what one session wrote, the next has merged."""
+    entries = audit_log.tail(project / "audit" / AUDIT_LOG)
+    return any(str(line.get("sourceSessionId")) in keys for line in entries)

@@ -4,29 +4,23 @@ Both are planned first, as file changes that can be printed, and then applied; t
 records what was done. What is wanted, and by which harness, is decided elsewhere.
 """
 
+from __future__ import annotations
+
 import difflib
+import hashlib
 import io
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 
+import msgspec
+
 from holdfast.core.events.install_request import KeyPath, OwnershipMark, Wanted, WantedCopy, ownership_mark
-from holdfast.errors import HoldfastError, SettingsUnreadable
-from holdfast.files import atomic, exclude, settings_text
-from holdfast.files.exclude import Exclusion
-from holdfast.files.manifest import (
-    CopiedFile,
-    EditedFile,
-    ExcludedLine,
-    Manifest,
-    Placed,
-    manifest_bytes,
-    manifest_path,
-    read_manifest,
-    sha256,
-)
+from holdfast.errors import HoldfastError, ManifestUnreadable, SettingsUnreadable
+from holdfast.files import atomic, settings_text
 from holdfast.files.settings_text import Hollow
+from holdfast.files.together import locked
 from holdfast.lazy_dataclass import dataclass
 
 
@@ -51,7 +45,7 @@ class Verb(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class InstallChange:
     """One file before and after; None stands for no file."""
 
     path: Path
@@ -73,7 +67,7 @@ class Copy:
     """One whole file of Holdfast's, and its record; None if another program's file with that name stays."""
 
     record: CopiedFile | None
-    file: Change
+    file: InstallChange
     left: bool = False
     """Whether it stays as others made it, which is not what is wanted."""
     behind: bool = False
@@ -84,7 +78,7 @@ class Copy:
 class Plan:
     """What is to be done, in this order. The folders go last, if they are empty; `left` stays on purpose."""
 
-    changes: tuple[Change, ...]
+    changes: tuple[InstallChange, ...]
     folders: tuple[Path, ...] = ()
     left: tuple[Path, ...] = ()
 
@@ -93,7 +87,7 @@ class Plan:
 class Report:
     """What became of settings and copies. Left are backups that differ by now and copies someone changed."""
 
-    changes: tuple[Change, ...]
+    changes: tuple[InstallChange, ...]
     left: tuple[Path, ...]
 
 
@@ -121,7 +115,7 @@ def plan_setup(
     With a project the settings are that project's, and git is told to leave them alone.
     """
     manifest = read_manifest(home)
-    unseen = tuple(exclude.planned(exclusions))
+    unseen = tuple(planned_exclusions(exclusions))
     wanted = _by_file(entries)
     mark = _mark(home, manifest, [entry.identity for group in wanted.values() for entry in group])
     records = {record.path: record for record in manifest.edited}
@@ -138,7 +132,7 @@ def plan_setup(
     )
     # The manifest is written before what it tells of: after a crash it may say too much, never too little.
     kept = (*(change for merge in merges for change in merge.backup), _manifest_change(home, updated))
-    hidden = (Change(one.file, Role.SETTINGS, one.before, one.after) for one in unseen)
+    hidden = (InstallChange(one.file, Role.SETTINGS, one.before, one.after) for one in unseen)
     ours = (copy.file for copy in copied if not copy.left)
     left = tuple(copy.file.path for copy in copied if copy.left)
     return Plan((*kept, *hidden, *ours, *(merge.settings for merge in merges)), left=left)
@@ -158,7 +152,7 @@ def plan_unsetup(home: Path, files: Iterable[Path], exclusions: Collection[Exclu
     others = tuple(record for record in manifest.edited if record.path not in chosen)
     mark = _mark(home, manifest, ())
     settings = [
-        Change(one.path, Role.SETTINGS, atomic.read(one.path), _restored(one, mark)) for one in undone
+        InstallChange(one.path, Role.SETTINGS, atomic.read(one.path), _restored(one, mark)) for one in undone
     ]
     copies = [one for one in manifest.copied if not others or one.path in chosen]
     removals = [*_backups(undone, settings), *_removed(copies)]
@@ -228,31 +222,31 @@ class _Merge:
     """One settings file with our entries in it, and its record; `backup` is empty where one is not needed."""
 
     record: EditedFile
-    settings: Change
-    backup: tuple[Change, ...] = ()
+    settings: InstallChange
+    backup: tuple[InstallChange, ...] = ()
 
 
 def _merge(
     file: Path, wanted: Sequence[Wanted], record: EditedFile | None, mark: OwnershipMark, backup: Path
 ) -> _Merge:
     present = atomic.read(file)
-    text = settings_text.new(file) if present is None else _text(file, present)
+    text = settings_text.empty_text(file) if present is None else _text(file, present)
     # Of a file that is gone only the folders that we made for it still count.
     old = None if present is None else record
     merged, hollows = _with_entries(text, wanted, old, mark)
-    settings = Change(file, Role.SETTINGS, present, merged.encode())
+    settings = InstallChange(file, Role.SETTINGS, present, merged.encode())
     fresh = EditedFile(
         path=file,
         backup=None if present is None else backup,
         before=sha256(present),
         after=sha256(settings.after),
         folders=(*atomic.missing_folders(file), *(record.folders if record else ())),
-        placed=tuple(Placed(entry.path, entry.identity) for entry in wanted),
+        placed=tuple(PlacedEntry(entry.path, entry.identity) for entry in wanted),
         hollows=hollows,
     )
     if old is not None:
         return _Merge(_continued(old, fresh, settings), settings)
-    kept = () if present is None else (Change(backup, Role.KEPT, None, present),)
+    kept = () if present is None else (InstallChange(backup, Role.KEPT, None, present),)
     return _Merge(_adopted(fresh, text, mark), settings, kept)
 
 
@@ -263,16 +257,16 @@ def _copy(wanted: WantedCopy, known: CopiedFile | None, home: Path) -> Copy:
     folders = (*atomic.missing_folders(path), *(known.folders if known else ()))
     theirs = present not in (None, wanted.content) and not path.is_relative_to(home)
     if theirs and known is None and wanted.yields:
-        return Copy(None, Change(path, Role.COPY, present, present), left=True)
+        return Copy(None, InstallChange(path, Role.COPY, present, present), left=True)
     if theirs and known is None:
         raise HoldfastError(
             f"`{path}` is there already, and it is not ours", hint="move it away and try again"
         )
     if theirs and known is not None and sha256(present) != known.sha256:
         behind = sha256(wanted.content) != known.sha256
-        return Copy(known, Change(path, Role.COPY, present, present), left=True, behind=behind)
+        return Copy(known, InstallChange(path, Role.COPY, present, present), left=True, behind=behind)
     record = CopiedFile(path, sha256(wanted.content), folders)
-    return Copy(record, Change(path, Role.COPY, present, wanted.content))
+    return Copy(record, InstallChange(path, Role.COPY, present, wanted.content))
 
 
 def _with_entries(
@@ -292,7 +286,7 @@ def _with_entries(
     return text, tuple(hollows.values())
 
 
-def _continued(old: EditedFile, fresh: EditedFile, settings: Change) -> EditedFile:
+def _continued(old: EditedFile, fresh: EditedFile, settings: InstallChange) -> EditedFile:
     """The record after one more setup: the first backup stays, and counts if nobody else wrote in between."""
     if settings.verb is Verb.UNCHANGED:
         return replace(old, placed=fresh.placed)
@@ -334,15 +328,17 @@ def _restored(record: EditedFile, mark: OwnershipMark) -> bytes | None:
     return None if ours and settings_text.holds_nothing(text, record.path) else text.encode()
 
 
-def _backups(records: Sequence[EditedFile], settings: Sequence[Change]) -> Iterator[tuple[Change, bool]]:
+def _backups(
+    records: Sequence[EditedFile], settings: Sequence[InstallChange]
+) -> Iterator[tuple[InstallChange, bool]]:
     """Each backup, and whether it can go: only if the file is again what the backup holds."""
     for record, change in zip(records, settings, strict=True):
         content = None if record.backup is None else atomic.read(record.backup)
         if record.backup is not None and content is not None:
-            yield Change(record.backup, Role.KEPT, content, None), content == change.after
+            yield InstallChange(record.backup, Role.KEPT, content, None), content == change.after
 
 
-def _unexcluded(lines: Iterable[ExcludedLine]) -> Iterator[Change]:
+def _unexcluded(lines: Iterable[ExcludedLine]) -> Iterator[InstallChange]:
     """Each file with lines of ours for git, without them; a repository that is gone needs nothing."""
     by_file: dict[Path, list[ExcludedLine]] = {}
     for line in lines:
@@ -350,16 +346,16 @@ def _unexcluded(lines: Iterable[ExcludedLine]) -> Iterator[Change]:
     for path, ours in by_file.items():
         before = after = atomic.read(path)
         for line in reversed(ours):
-            after = exclude.without(after, line)
-        yield Change(path, Role.SETTINGS, before, after)
+            after = without_exclusion(after, line)
+        yield InstallChange(path, Role.SETTINGS, before, after)
 
 
-def _removed(copies: Iterable[CopiedFile]) -> Iterator[tuple[Change, bool]]:
+def _removed(copies: Iterable[CopiedFile]) -> Iterator[tuple[InstallChange, bool]]:
     """Each copy, and whether it can go: only if it is as we wrote it."""
     for copy in copies:
         content = atomic.read(copy.path)
         if content is not None:
-            yield Change(copy.path, Role.COPY, content, None), sha256(content) == copy.sha256
+            yield InstallChange(copy.path, Role.COPY, content, None), sha256(content) == copy.sha256
 
 
 # ---------------------------------------------------------------- both ways
@@ -370,10 +366,10 @@ def _mark(home: Path, manifest: Manifest, identities: Collection[str]) -> Owners
     return ownership_mark([*identities, *recorded], hook_path(home))
 
 
-def _manifest_change(home: Path, manifest: Manifest) -> Change:
+def _manifest_change(home: Path, manifest: Manifest) -> InstallChange:
     """The change that makes this the manifest."""
     path = manifest_path(home)
-    return Change(path, Role.KEPT, atomic.read(path), manifest_bytes(manifest))
+    return InstallChange(path, Role.KEPT, atomic.read(path), manifest_bytes(manifest))
 
 
 def _by_file(entries: Iterable[Wanted]) -> dict[Path, list[Wanted]]:
@@ -399,3 +395,182 @@ def _text(file: Path, raw: bytes) -> str:
 
 def _lines(content: bytes | None) -> list[str]:
     return list(io.StringIO((content or b"").decode(errors="replace"), newline="\n"))
+
+
+_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedEntry:
+    """An entry that Holdfast added: where it is, and the string that identifies it."""
+
+    path: KeyPath
+    identity: str
+
+
+@dataclass(frozen=True, slots=True)
+class EditedFile:
+    """What setup did to one settings file."""
+
+    path: Path
+    # None if there was no file before us.
+    backup: Path | None
+    # SHA-256 of the file before and after us: while it is as we left it, unsetup puts the backup back.
+    # An empty `after` says that the backup must not be put back: others wrote in between.
+    before: str
+    after: str
+    folders: tuple[Path, ...]
+    placed: tuple[PlacedEntry, ...]
+    hollows: tuple[Hollow, ...]
+    # The top of the project whose settings these are; None if they are a user's, for all projects.
+    project: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CopiedFile:
+    """A file as Holdfast wrote it, and the folders that were created for it."""
+
+    path: Path
+    sha256: str
+    folders: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ExcludedLine:
+    """A line that Holdfast added to a repository's `info/exclude`."""
+
+    path: Path
+    pattern: str
+    made: bool
+    """Whether there was no file before us."""
+    cut: bool
+    """Whether the last line before ours was not ended, and we ended it."""
+    folders: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """All changes to other programs' files that unsetup must undo."""
+
+    edited: tuple[EditedFile, ...] = ()
+    copied: tuple[CopiedFile, ...] = ()
+    excluded: tuple[ExcludedLine, ...] = ()
+    version: int = _VERSION
+
+
+def manifest_path(home: Path) -> Path:
+    """Where the manifest of this home is."""
+    return home / "manifest.json"
+
+
+def read_manifest(home: Path) -> Manifest:
+    """What setup has done so far; nothing if it never ran."""
+    path = manifest_path(home)
+    raw = atomic.read(path)
+    if raw is None:
+        return Manifest()
+    hint = "move it away and run `holdfast setup` again: it knows its own entries without it"
+    try:
+        version = msgspec.json.decode(raw, type=_Versioned).version
+        if version != _VERSION:
+            raise ManifestUnreadable(f"`{path}` has version {version}; this Holdfast reads {_VERSION}", hint)
+        return msgspec.json.decode(raw, type=Manifest, dec_hook=_decoded_path)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ManifestUnreadable(f"`{path}` cannot be read: {error}", hint) from error
+
+
+def manifest_bytes(manifest: Manifest) -> bytes | None:
+    """The manifest as a file; one that tells of nothing is none."""
+    if not manifest.edited and not manifest.copied and not manifest.excluded:
+        return None
+    return msgspec.json.format(msgspec.json.encode(manifest, enc_hook=str), indent=2) + b"\n"
+
+
+def sha256(content: bytes | None) -> str:
+    """The digest of a file's bytes; empty for no file."""
+    return "" if content is None else hashlib.sha256(content).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class _Versioned:
+    version: int
+
+
+def _decoded_path(kind: type, raw: object) -> object:
+    if kind is Path and isinstance(raw, str):
+        return Path(raw)
+    raise TypeError(f"{raw!r} is no path")
+
+
+@dataclass(frozen=True, slots=True)
+class Exclusion:
+    """A pattern for git to ignore, and the file of exclusions that holds it."""
+
+    file: Path
+    pattern: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExcludeChange:
+    """A file of exclusions before and after the change, and a record of each new line."""
+
+    file: Path
+    before: bytes | None
+    after: bytes | None
+    lines: tuple[ExcludedLine, ...]
+
+
+def add_exclusion(home: Path, exclude: Path, pattern: str) -> bool:
+    """Make git ignore this in all worktrees; returns whether it did not before."""
+    with locked(home / "run" / "manifest"):
+        after, lines = with_patterns(exclude, atomic.read(exclude), [pattern])
+        for line in lines:
+            _note_exclusion(home, line)
+            atomic.write(exclude, after or b"")
+    return bool(lines)
+
+
+def with_patterns(
+    exclude: Path, content: bytes | None, patterns: Iterable[str]
+) -> tuple[bytes | None, tuple[ExcludedLine, ...]]:
+    """The file with these patterns in it, and a record of each new line."""
+    lines: list[ExcludedLine] = []
+    for pattern in patterns:
+        if content is not None and pattern.encode() in content.splitlines():
+            continue
+        cut = bool(content) and not (content or b"").endswith(b"\n")
+        folders = atomic.missing_folders(exclude) if content is None else ()
+        lines.append(ExcludedLine(exclude, pattern, content is None, cut, folders))
+        content = (content or b"") + (b"\n" if cut else b"") + pattern.encode() + b"\n"
+    return content, tuple(lines)
+
+
+def planned_exclusions(exclusions: Iterable[Exclusion]) -> Iterator[ExcludeChange]:
+    """Each file of exclusions, as it is and as it would be."""
+    patterns: dict[Path, list[str]] = {}
+    for one in exclusions:
+        patterns.setdefault(one.file, []).append(one.pattern)
+    for file, wanted in patterns.items():
+        before = atomic.read(file)
+        yield ExcludeChange(file, before, *with_patterns(file, before, wanted))
+
+
+def without_exclusion(content: bytes | None, line: ExcludedLine) -> bytes | None:
+    """The file as if the line had never been added; None if Holdfast created it for the line."""
+    lines = (content or b"").splitlines(keepends=True)
+    own_lines = [nth for nth, one in enumerate(lines) if one.rstrip(b"\r\n") == line.pattern.encode()]
+    if not own_lines:
+        return content
+    last = own_lines[0] == len(lines) - 1
+    del lines[own_lines[0]]
+    left = b"".join(lines)
+    if line.cut and last:
+        left = left.removesuffix(b"\n")
+    return None if line.made and not left else left
+
+
+def _note_exclusion(home: Path, line: ExcludedLine) -> None:
+    manifest = read_manifest(home)
+    others = tuple(one for one in manifest.excluded if (one.path, one.pattern) != (line.path, line.pattern))
+    noted: Manifest = replace(manifest, excluded=(*others, line))
+    atomic.write(manifest_path(home), manifest_bytes(noted) or b"")

@@ -4,6 +4,8 @@ The text is scanned into spans and spliced. It is never turned into values and w
 indentation, the order of keys, doubled keys and the shape of numbers. No file is opened here.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
@@ -11,7 +13,15 @@ from itertools import takewhile
 from pathlib import PurePath
 from typing import NamedTuple
 
-from holdfast.core.events.install_request import Json, KeyPath, OwnershipMark, WantedEntry
+from holdfast.core.events.install_request import (
+    Json,
+    KeyPath,
+    OwnershipMark,
+    WantedEntry,
+    WantedMember,
+    unwrapped_command,
+    wrapped_command,
+)
 from holdfast.core.text import json_spans
 from holdfast.core.text.json_spans import BrokenJson, JsonNode, JsonShape, is_blank, strings, value_of
 from holdfast.errors import SettingsUnreadable
@@ -27,28 +37,28 @@ class Hollow:
 
 
 @dataclass(frozen=True, slots=True)
-class Edited:
+class EditedText:
     """The text with an entry in it, and what `remove` must know to take it out without a trace."""
 
     text: str
     hollows: tuple[Hollow, ...]
 
 
-def insert(text: str, entry: WantedEntry, mark: OwnershipMark) -> Edited:
+def insert(text: str, entry: WantedEntry, mark: OwnershipMark) -> EditedText:
     """The text with the entry at its place exactly once; one of ours that is there is renewed in place."""
     root = scan(text, entry.file)
     depth, holder = _deepest(root, text, entry)
     if depth == len(entry.path):
         leaves = tuple(_leaves(text, holder, mark))
         if leaves:
-            return Edited(_renewed(text, entry, holder, leaves, mark), ())
+            return EditedText(_renewed(text, entry, holder, leaves, mark), ())
     missing = entry.path[depth:]
     value = _wrapped(entry.value, missing[1:]) if missing else entry.value
     grown = appended(text, holder, style_of(text, root), missing[:1], value)
     made = tuple(Hollow(entry.path[:end], "") for end in range(depth + 1, len(entry.path) + 1))
     if holder.items:
-        return Edited(grown, made)
-    return Edited(grown, (Hollow(entry.path[:depth], text[holder.start : holder.end]), *made))
+        return EditedText(grown, made)
+    return EditedText(grown, (Hollow(entry.path[:depth], text[holder.start : holder.end]), *made))
 
 
 def remove(
@@ -314,3 +324,103 @@ def _renewed(
     if "\n" not in text[first.start : first.end]:
         style = replace(style, unit="")
     return text[: first.start] + rendered(value, indent_at(text, first.start), style) + text[first.end :]
+
+
+def insert_member(text: str, wanted: WantedMember, mark: OwnershipMark) -> EditedText:
+    """The text with the member at its place exactly once; one of ours that is there is renewed in place."""
+    root = scan(text, wanted.file)
+    depth, holder = _deepest_object(root, text, wanted)
+    if depth == len(wanted.path):
+        put = _around if wanted.wraps else _renewed_member
+        return EditedText(put(text, wanted, root, holder, mark), ())
+    value: Json = wanted.value
+    for key in reversed(wanted.path[depth + 1 :]):
+        value = {key: value}
+    grown = appended(text, holder, style_of(text, root), (wanted.path[depth],), value)
+    edited_text = tuple(Hollow(wanted.path[:end], "") for end in range(depth + 1, len(wanted.path)))
+    if holder.items:
+        return EditedText(grown, edited_text)
+    return EditedText(grown, (Hollow(wanted.path[:depth], text[holder.start : holder.end]), *edited_text))
+
+
+def remove_member(text: str, paths: Iterable[KeyPath], mark: OwnershipMark, file: PurePath) -> str:
+    """The text without the objects at `paths` that are ours; what is emptied by that stays.
+
+    An object of somebody else's with our command around theirs is theirs again.
+    """
+    for path in {path for path in paths if path}:
+        for node in reversed([*all_at(scan(text, file), path)]):
+            text = _unwrapped(text, node, mark)
+        for parent in reversed([*all_at(scan(text, file), path[:-1])]):
+            text = without(text, dropped(text, parent, _own_members(text, parent, path[-1], mark)))
+    return text
+
+
+def _own_members(text: str, parent: JsonNode, key: str, mark: OwnershipMark) -> set[int]:
+    """Which members of that name are objects of ours."""
+    objects = {nth: item for nth, item in enumerate(parent.items) if item.value.shape is JsonShape.OBJECT}
+    return {nth for nth, item in objects.items() if item.key == key and _holds_mark(text, item.value, mark)}
+
+
+def _deepest_object(root: JsonNode, text: str, wanted: WantedMember) -> tuple[int, JsonNode]:
+    """How far the path exists, and what stands there; of doubled keys the last counts."""
+    node = root
+    for depth, key in enumerate(wanted.path):
+        if node.shape is not JsonShape.OBJECT:
+            raise refusal(wanted.file, text, node.start, f"{named(wanted.path[:depth])} should be an object")
+        values = [item.value for item in node.items if item.key == key]
+        if not values:
+            return depth, node
+        node = values[-1]
+    return len(wanted.path), node
+
+
+def _renewed_member(
+    text: str, wanted: WantedMember, root: JsonNode, present: JsonNode, mark: OwnershipMark
+) -> str:
+    """The text with our member as it is wanted today; somebody else's of that name is not ours to change."""
+    if not _holds_mark(text, present, mark):
+        reason = f"{named(wanted.path)} is there already, and it is not ours"
+        raise refusal(wanted.file, text, present.start, reason)
+    if value_of(text, present) == wanted.value:
+        return text
+    fresh = rendered(wanted.value, indent_at(text, present.start), style_of(text, root))
+    return text[: present.start] + fresh + text[present.end :]
+
+
+def _around(text: str, wanted: WantedMember, root: JsonNode, present: JsonNode, mark: OwnershipMark) -> str:
+    """The text with our command around somebody else's; where theirs is no command, as it was."""
+    is_ours, span = _holds_mark(text, present, mark), _command(text, present, wanted.wraps)
+    their_command = next(strings(text, span)) if span else ""
+    their_command = unwrapped_command(their_command) if is_ours else their_command
+    if span and their_command:
+        command = json.dumps(
+            wrapped_command(their_command, str(wanted.value[wanted.wraps])), ensure_ascii=False
+        )
+        return text[: span.start] + command + text[span.end :]
+    return _renewed_member(text, wanted, root, present, mark) if is_ours else text
+
+
+def _command(text: str, node: JsonNode, key: str) -> JsonNode | None:
+    """The text that stands under this key; None if there is none, or it is something else."""
+    values = [item.value for item in node.items if item.key == key]
+    return values[-1] if values and _plain_text(text, values[-1]) is not None else None
+
+
+def _unwrapped(text: str, node: JsonNode, mark: OwnershipMark) -> str:
+    """The text with each command in this object that stands inside of ours by itself again."""
+    for item in reversed(node.items if node.shape is JsonShape.OBJECT else ()):
+        command = _plain_text(text, item.value)
+        theirs = unwrapped_command(command) if command is not None and mark.owns(command) else ""
+        if theirs:
+            text = text[: item.value.start] + json.dumps(theirs, ensure_ascii=False) + text[item.value.end :]
+    return text
+
+
+def _plain_text(text: str, node: JsonNode) -> str | None:
+    """What a value says that is a text; None if it is something else."""
+    return next(strings(text, node), None) if node.shape is JsonShape.PLAIN else None
+
+
+def _holds_mark(text: str, node: JsonNode, mark: OwnershipMark) -> bool:
+    return any(mark.owns(string) for string in strings(text, node))

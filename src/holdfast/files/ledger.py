@@ -1,4 +1,4 @@
-"""The ledger's file in a worktree, the part that Holdfast wrote, and its past versions in Holdfast's home.
+"""The ledger's file in a worktree, its past versions, and what `.agents.yml` says of it.
 
 All three are written together, so that they never disagree. What the Markdown says is
 `core.documents.ledger`'s knowledge; which path it has, the settings'.
@@ -7,18 +7,21 @@ All three are written together, so that they never disagree. What the Markdown s
 from __future__ import annotations
 
 import hashlib
+import os
 import re
-from collections.abc import Callable
+import stat
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final
 
+from holdfast.core.documents.agents_yml import LedgerSetting, Unclear, asked, combine_ledger_settings
 from holdfast.core.documents.ledger import STAMP, Ledger, conflict, is_ledger, parse
 from holdfast.core.documents.ledger import new_ledger_text as ledger_text
 from holdfast.core.documents.ledger import read as read_ledger
 from holdfast.errors import PathRefused
 from holdfast.files import atomic
-from holdfast.files.together import Change, Target, locked, write_together
+from holdfast.files.together import FileChange, Target, locked, write_together
 from holdfast.lazy_dataclass import dataclass
 
 VERSIONS_KEPT: Final = 20
@@ -29,7 +32,7 @@ _VERSION: Final = re.compile(r"(\d{15})-([0-9a-z]+)\.md")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LedgerPlace:
     """Where a worktree's ledger is stored: below the worktree's root, and Holdfast's own folder for it."""
 
     root: Path
@@ -64,9 +67,9 @@ class Version:
         return (atomic.read(self.path) or b"").decode("utf-8", "replace")
 
 
-def place(home: Path, project_id: str, worktree_id: str, root: Path, path: str) -> Place:
+def place(home: Path, project_id: str, worktree_id: str, root: Path, path: str) -> LedgerPlace:
     """The place of one worktree's ledger."""
-    return Place(root, path, home / "projects" / project_id / "ledger" / worktree_id)
+    return LedgerPlace(root, path, home / "projects" / project_id / "ledger" / worktree_id)
 
 
 def writer(session: str) -> str:
@@ -74,7 +77,7 @@ def writer(session: str) -> str:
     return hashlib.blake2s(session.encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
-def read(place: Place) -> str | None:
+def read(place: LedgerPlace) -> str | None:
     """The ledger's text; None if there is none. PathRefused for a file that is something else."""
     raw = place.target.read()
     if raw is None:
@@ -91,7 +94,7 @@ def read(place: Place) -> str | None:
     return text
 
 
-def read_to_change(place: Place) -> str | None:
+def read_to_change(place: LedgerPlace) -> str | None:
     """The same; also refused while a merge conflict is in it."""
     text = read(place)
     if line := conflict(text or ""):
@@ -101,15 +104,15 @@ def read_to_change(place: Place) -> str | None:
     return text
 
 
-def ours(place: Place) -> Ledger:
+def ours(place: LedgerPlace) -> Ledger:
     """The part of the file that Holdfast last wrote."""
     raw = atomic.read(place.own)
     return read_ledger(parse(raw.decode("utf-8", "replace"))) if raw else Ledger()
 
 
-def versions(place: Place) -> list[Version]:
+def versions(place: LedgerPlace) -> list[Version]:
     """The stored versions of the file, the newest first."""
-    return kept(place.folder)
+    return versions_in(place.folder)
 
 
 def folders(home: Path) -> list[Path]:
@@ -127,20 +130,22 @@ def texts(folder: Path) -> list[Path]:
     return sorted(folder.rglob("*.md"))
 
 
-def kept(folder: Path) -> list[Version]:
+def versions_in(folder: Path) -> list[Version]:
     """The versions below a ledger's own folder, the newest first."""
-    found = [(path, _VERSION.fullmatch(path.name)) for path in (folder / "history").glob("*.md")]
-    rows = [Version(int(name[1]), name[2], path) for path, name in found if name]
+    names = [(path, _VERSION.fullmatch(path.name)) for path in (folder / "history").glob("*.md")]
+    rows = [Version(int(name[1]), name[2], path) for path, name in names if name]
     return sorted(rows, key=lambda version: (version.at, version.writer), reverse=True)
 
 
-def write(place: Place, text: str, ours: Ledger, at: int, session: str, redact: Callable[[str], str]) -> None:
+def write(
+    place: LedgerPlace, text: str, ours: Ledger, at: int, session: str, redact: Callable[[str], str]
+) -> None:
     """Put the text in place, keep it as a version, and before it what someone else had made of the last one.
 
     In our home nothing stands unredacted; the user's own file is the user's.
     """
-    changes = [Change(place.target, text.encode(errors="replace"))]
-    changes.append(Change(Target(str(place.own)), ledger_text(ours, "").encode(errors="replace")))
+    changes = [FileChange(place.target, text.encode(errors="replace"))]
+    changes.append(FileChange(Target(str(place.own)), ledger_text(ours, "").encode(errors="replace")))
     before, past = read(place), versions(place)[:1]
     last = "".join(version.text() for version in past)
     if before and redact(before) != last:
@@ -149,7 +154,7 @@ def write(place: Place, text: str, ours: Ledger, at: int, session: str, redact: 
     changes.append(_version(place, at, who, redact(text)))
     # What says the same again, only later, takes the place of what it repeats.
     repeated = [version for version in past if _bare(last) == _bare(redact(text)) and version.at < at]
-    changes += [Change(Target(str(version.path)), None) for version in repeated]
+    changes += [FileChange(Target(str(version.path)), None) for version in repeated]
     write_together(place.folder / "journal", changes)
     for version in versions(place)[VERSIONS_KEPT:]:
         version.path.unlink(missing_ok=True)
@@ -159,7 +164,57 @@ def _bare(text: str) -> list[str]:
     return [line for line in text.splitlines() if not STAMP.match(line)]
 
 
-def _version(place: Place, at: int, who: str, text: str) -> Change:
-    return Change(
+def _version(place: LedgerPlace, at: int, who: str, text: str) -> FileChange:
+    return FileChange(
         Target(str(place.folder / "history" / f"{at:015d}-{who}.md")), text.encode(errors="replace")
     )
+
+
+LARGEST_AGENTS_FILE: Final = 64 * 1024
+AGENTS_VARIABLE: Final = "AGENTS_CONFIG"
+AGENTS_LOCAL: Final = ".agents.local.yml"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentsFiles:
+    """What the files say together, and what in them could not be used."""
+
+    asked: LedgerSetting
+    warnings: tuple[str, ...] = ()
+
+
+def read_agents_files(root: Path, environment: Mapping[str, str]) -> AgentsFiles:
+    """What the files of the worktree at `root` say of the ledger."""
+    ledger_settings: list[LedgerSetting] = []
+    warnings: list[str] = []
+    for path in _agents_paths(root, environment):
+        text = _agents_text(path)
+        answer = asked(text) if isinstance(text, str) else text
+        if isinstance(answer, Unclear):
+            warnings.append(f"{path}: {answer.reason}; it is ignored")
+        else:
+            ledger_settings.append(answer)
+    return AgentsFiles(combine_ledger_settings(ledger_settings), tuple(warnings))
+
+
+def _agents_paths(root: Path, environment: Mapping[str, str]) -> Iterator[Path]:
+    name = environment.get(AGENTS_VARIABLE, "").strip() or ".agents.yml"
+    if name.startswith("~/"):
+        name = environment.get("HOME", "") + name[1:]
+    yield root / name
+    yield root / AGENTS_LOCAL
+
+
+def _agents_text(path: Path) -> str | Unclear:
+    """The file's text, empty where there is none; a link, a device or a giant is not read."""
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    try:
+        with os.fdopen(os.open(path, flags), "rb") as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST_AGENTS_FILE:
+                return Unclear("it is not a regular file of at most 64 KiB")
+            return file.read(LARGEST_AGENTS_FILE).decode()
+    except FileNotFoundError:
+        return ""
+    except (OSError, ValueError) as error:
+        return Unclear(f"it cannot be read ({error})")

@@ -24,7 +24,7 @@ MOST: Final = 400
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class MemoryFileState:
     """A file by what tells whether it was changed."""
 
     path: str
@@ -33,7 +33,7 @@ class State:
     size: int
 
 
-def found(root: Path) -> list[State]:
+def states(root: Path) -> list[MemoryFileState]:
     """The memory files of a worktree, each as it is now."""
     try:
         topics = worktree.listed(root, FOLDER)
@@ -53,11 +53,11 @@ def read(root: Path, path: str) -> str:
     return "" if b"\0" in content else content.decode("utf-8", errors="replace").lstrip("\ufeff")
 
 
-def written_at(state: State) -> int:
+def written_at(state: MemoryFileState) -> int:
     """When what a file says was written last, in milliseconds; within the day that it may be named after."""
-    named = _DAY.fullmatch(PurePosixPath(state.path).stem)
+    day_name = _DAY.fullmatch(PurePosixPath(state.path).stem)
     try:
-        day = date.fromisoformat(named[0]) if named else None
+        day = date.fromisoformat(day_name[0]) if day_name else None
     except ValueError:
         day = None
     modified = state.modified_ns // 1_000_000
@@ -75,12 +75,12 @@ def add(root: Path, day: date, text: str) -> str:
     return path
 
 
-def _state(root: Path, path: str) -> State | None:
+def _state(root: Path, path: str) -> MemoryFileState | None:
     try:
         status = (root / path).lstat()
     except (OSError, ValueError):
         return None
-    return State(path, status.st_mtime_ns, status.st_size)
+    return MemoryFileState(path, status.st_mtime_ns, status.st_size)
 
 
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")

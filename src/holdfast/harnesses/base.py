@@ -1,7 +1,8 @@
 """The contract of a harness: what only a harness knows, in Holdfast's own types.
 
 Each harness has a folder with `hooks.py` (hook events in, replies out), `transcript.py` (records in) and
-`setup.py` (what to install). They only translate: nothing there stores, decides or writes.
+`setup.py` (what to install), whose functions fill the contract directly: the class in the folder's
+`__init__.py` binds them. They only translate: nothing there stores, decides or writes.
 """
 
 from __future__ import annotations

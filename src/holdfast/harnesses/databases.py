@@ -14,7 +14,7 @@ _WAIT_S: Final = 0.2
 
 
 @contextmanager
-def looking_into(path: Path) -> Generator[sqlite3.Connection]:
+def read_only_database(path: Path) -> Generator[sqlite3.Connection]:
     """A read-only connection; if no process has the database open, it creates no file beside it."""
     alone = "" if Path(f"{path}-wal").exists() else "&immutable=1"
     uri = f"file:{quote(str(path))}?mode=ro{alone}"

@@ -28,7 +28,7 @@ from holdfast.core.events.event import (
 from holdfast.core.text.untrusted import without_injected_text
 from holdfast.harnesses.base import Ask, Envelope, HookEvent
 from holdfast.harnesses.fields import read_object, text
-from holdfast.harnesses.frame import Common, Frame
+from holdfast.harnesses.record_events import Common, Frame
 from holdfast.lazy_dataclass import dataclass
 
 
@@ -187,7 +187,9 @@ def prompted(event: str, session: str, cwd: str, prompt: str) -> bytes:
     )
 
 
-def rehearsal(event: str, first: str, second: str, cwd: str, prompt: str) -> tuple[bytes, ...]:
+def rehearsal(
+    first: str, second: str, cwd: str, prompt: str, event: str = "UserPromptSubmit"
+) -> tuple[bytes, ...]:
     """The hook events of a session up to and past a `/clear`; `event` is the harness's name for a prompt."""
     return (
         prompted(event, first, cwd, prompt),
@@ -204,3 +206,8 @@ def farewell(session: str, transcript: str, cwd: str) -> bytes:
     """The hook event that such a harness sends when a session ends."""
     fields = {"session_id": session, "transcript_path": transcript, "cwd": cwd, "reason": "other"}
     return msgspec.json.encode({"hook_event_name": "SessionEnd", **fields})
+
+
+def characters(answer: str) -> int:
+    """The size of an answer for a harness that counts characters."""
+    return len(answer)

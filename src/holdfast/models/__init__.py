@@ -35,8 +35,8 @@ def counter() -> Count:
 def writer(kind: str, model: str, address: Address) -> Writer:
     """A model that writes, behind an API of that kind; loaded only now. ModelError if it cannot be."""
     if kind not in APIS:
-        known = ", ".join(f"`{api}/…`" for api in APIS)
-        raise ModelError(f"there is no kind of model `{kind}`", f"one of: {known}, or `command`")
+        kinds = ", ".join(f"`{api}/…`" for api in APIS)
+        raise ModelError(f"there is no kind of model `{kind}`", f"one of: {kinds}, or `command`")
     try:
         loaded: Writer = import_module(f"{__name__}.{kind}_api").load(model, address)
     except ImportError as error:

@@ -11,8 +11,7 @@ from typing import Final
 import anthropic
 
 from holdfast.errors import ModelBusy, ModelError
-from holdfast.models.base import CUT_OFF, REFUSED, Address, Answer, status_error
-from holdfast.models.request_headers import only_ours
+from holdfast.models.base import CUT_OFF, REFUSED, Address, Answer, only_own_headers, status_error
 
 _TROUBLE: Final = {"refusal": REFUSED, "max_tokens": CUT_OFF}
 ITS_OWN: Final = "https://api.anthropic.com"
@@ -57,7 +56,7 @@ def _client(address: Address) -> anthropic.Anthropic:
         base_url=address.base_url or ITS_OWN,
         timeout=address.timeout,
         max_retries=0,
-        http_client=anthropic.DefaultHttpxClient(event_hooks={"request": [only_ours(address.key)]}),
+        http_client=anthropic.DefaultHttpxClient(event_hooks={"request": [only_own_headers(address.key)]}),
         open_telemetry=False,
     )
 

@@ -6,10 +6,14 @@ A model that cannot answer raises ModelError; asking one never makes anything el
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from holdfast.errors import ModelBusy, ModelError
 from holdfast.lazy_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from httpx2 import Request
+
 
 Vector: TypeAlias = tuple[float, ...]
 """A text's direction, at length one; empty if the model knows none of its words."""
@@ -93,3 +97,30 @@ def status_error(status: int, message: str, retry_after: str) -> ModelError:
 
 
 _PASSING: Final = frozenset({408, 409, 429})
+
+
+AGENT: Final = "holdfast"
+_OF_THE_PROTOCOL: Final = frozenset(
+    {
+        *("accept", "accept-encoding", "connection", "content-length", "content-type", "transfer-encoding"),
+        *("anthropic-version", "authorization", "host", "user-agent", "x-api-key"),
+    }
+)
+"""Of the SDKs' own headers, those that a server needs to understand a request."""
+
+
+def only_own_headers(key: str) -> Callable[[Request], None]:
+    """What takes everything else out of a request before it is sent, and leaves it this key and no other."""
+
+    def keep(request: Request) -> None:
+        headers = request.headers
+        for name in list(headers):
+            if name.lower() not in _OF_THE_PROTOCOL:
+                del headers[name]
+        headers["host"] = request.url.netloc.decode("ascii")
+        headers["user-agent"] = AGENT
+        for name, ours in (("authorization", f"Bearer {key}"), ("x-api-key", key)):
+            if name in headers:
+                headers[name] = ours
+
+    return keep

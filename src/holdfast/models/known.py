@@ -17,10 +17,10 @@ class _Table(msgspec.Struct, forbid_unknown_fields=True):
     models: tuple[KnownModel, ...]
 
 
-def read() -> tuple[KnownModel, ...]:
+def read_table() -> tuple[KnownModel, ...]:
     """Every model in the table that comes with the package."""
     text = files("holdfast.models").joinpath("known.toml").read_text(encoding="utf-8")
     return msgspec.toml.decode(text, type=_Table).models
 
 
-KNOWN: Final = read()
+KNOWN_MODELS: Final = read_table()

@@ -11,8 +11,7 @@ from typing import Final
 import openai
 
 from holdfast.errors import ModelBusy, ModelError
-from holdfast.models.base import CUT_OFF, REFUSED, Address, Answer, status_error
-from holdfast.models.request_headers import only_ours
+from holdfast.models.base import CUT_OFF, REFUSED, Address, Answer, only_own_headers, status_error
 
 _TROUBLE: Final = {"content_filter": REFUSED, "length": CUT_OFF}
 ITS_OWN: Final = "https://api.openai.com/v1"
@@ -62,7 +61,7 @@ def _client(address: Address) -> openai.OpenAI:
         base_url=address.base_url or ITS_OWN,
         timeout=address.timeout,
         max_retries=0,
-        http_client=openai.DefaultHttpxClient(event_hooks={"request": [only_ours(key)]}),
+        http_client=openai.DefaultHttpxClient(event_hooks={"request": [only_own_headers(key)]}),
     )
 
 

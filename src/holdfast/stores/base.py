@@ -8,47 +8,115 @@ visible here, so that another database can be added without touching the engine.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from enum import StrEnum
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
+from holdfast.core.agent_log.records import Record
 from holdfast.core.brief.compose import Receipt
 from holdfast.core.events.event import Event
+from holdfast.core.events.identity import Site
+from holdfast.core.events.world import Project
+from holdfast.core.memory.memory import Memory
 from holdfast.core.session.checkpoint import Checkpoint
+from holdfast.core.session.score import SessionScore
 from holdfast.core.session.session import Process, Session
 from holdfast.lazy_dataclass import dataclass
-from holdfast.stores.findable import EVERYWHERE, NOBODY, Document, Findable, Hit, Within
+from holdfast.stores.findable import EVERYWHERE, UNREDACTED, Findable, Hit, SearchDocument, Within
 from holdfast.stores.forgettable import Dropped, Forgettable
-from holdfast.stores.logged import Logged
-from holdfast.stores.paged import START, Captured, Counts, DailyCheckpoints, Head, Mark, Paged
-from holdfast.stores.recorded import RECORDS, Recorded, RecordsKept
-from holdfast.stores.sited import Sited
 
 __all__ = [
     "EVERYWHERE",
-    "NOBODY",
     "RECORDS",
     "START",
+    "UNREDACTED",
     "Captured",
     "Change",
-    "Counts",
     "DailyCheckpoints",
-    "Document",
     "Dropped",
-    "Head",
     "Hit",
     "Lineage",
-    "Mark",
     "Novelty",
+    "PageMark",
     "RecordsKept",
     "Redaction",
     "Rewritten",
+    "RowHead",
+    "SearchDocument",
     "Store",
-    "Text",
+    "StoreCounts",
+    "StoredText",
     "Within",
     "names_one_of",
 ]
+
+RECORDS: Final = ("record", "digest")
+"""The kinds of documents that hold a session's conversation: they outlive it, by their own rule."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordsKept:
+    """How many passages are stored of all sessions, how many bytes of text that is, and since when."""
+
+    passages: int
+    bytes: int
+    since: int
+
+
+@dataclass(frozen=True, slots=True)
+class PageMark:
+    """Where a page ended: the time and the id of its last row."""
+
+    at: int
+    id: str
+
+
+START: Final = PageMark(253_402_300_799_999, "")
+"""Before everything that can be stored: the last millisecond that a date can express."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowHead:
+    """The least that distinguishes a row from others and from its earlier state."""
+
+    kind: str
+    """`session`, `checkpoint`, `brief` or `memory`."""
+    id: str
+    session: str
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoreCounts:
+    """How much is stored, by kind."""
+
+    sessions: int
+    live: int
+    events: int
+    checkpoints: int
+    receipts: int
+    memories: int
+    documents: int
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """What is stored of one harness."""
+
+    harness: str
+    sessions: int
+    live: int
+    last_event_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class DailyCheckpoints:
+    """How many checkpoints of one day are stored."""
+
+    day: str
+    checkpoints: int
+
 
 Change: TypeAlias = Callable[[str, str], str]
 """The new text for a text, from its session's key (empty if it has none) and the text itself."""
@@ -73,7 +141,7 @@ class Lineage:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class StoredText:
     """One stored text, and where: the table and the column, or the like."""
 
     place: str
@@ -104,7 +172,7 @@ def names_one_of(source: str, keys: set[str]) -> bool:
 _BETWEEN_NAMES = re.compile(r"[/\\.]")
 
 
-class Store(Findable, Recorded, Logged, Paged, Forgettable, Sited, Protocol):
+class Store(Findable, Forgettable, Protocol):
     """Everything that Holdfast stores. Every write happens inside `writing` or `writing_durably`.
 
     `redactor` names the redactor that a text went through.
@@ -149,7 +217,7 @@ class Store(Findable, Recorded, Logged, Paged, Forgettable, Sited, Protocol):
 
     # Events and cursors
 
-    def add_event(self, event: Event, redactor: str = NOBODY) -> Novelty:
+    def add_event(self, event: Event, redactor: str = UNREDACTED) -> Novelty:
         """Store an event, unless its session already has this or a later revision of its record."""
         ...
 
@@ -175,7 +243,7 @@ class Store(Findable, Recorded, Logged, Paged, Forgettable, Sited, Protocol):
 
     # Checkpoints
 
-    def add_checkpoint(self, checkpoint: Checkpoint, redactor: str = NOBODY) -> None:
+    def add_checkpoint(self, checkpoint: Checkpoint, redactor: str = UNREDACTED) -> None:
         """Store a checkpoint."""
         ...
 
@@ -217,7 +285,7 @@ class Store(Findable, Recorded, Logged, Paged, Forgettable, Sited, Protocol):
         """How other sessions continue this one, the earliest first."""
         ...
 
-    def add_receipt(self, receipt: Receipt, redactor: str = NOBODY) -> None:
+    def add_receipt(self, receipt: Receipt, redactor: str = UNREDACTED) -> None:
         """Store a brief's receipt."""
         ...
 
@@ -243,7 +311,7 @@ class Store(Findable, Recorded, Logged, Paged, Forgettable, Sited, Protocol):
         """
         ...
 
-    def texts(self) -> Iterator[Text]:
+    def texts(self) -> Iterator[StoredText]:
         """Every stored text."""
         ...
 
@@ -271,4 +339,173 @@ class Store(Findable, Recorded, Logged, Paged, Forgettable, Sited, Protocol):
 
     def close(self) -> None:
         """Close the store."""
+        ...
+
+    # Passages of sessions, and scores.
+
+    def unindexed(self, before: int, limit: int) -> list[str]:
+        """Sessions with main-agent events that arrived since they were indexed, the oldest first.
+
+        Log records count as events. Only sessions whose first such event is older than `before`.
+        """
+        ...
+
+    def mark_indexed(self, session: str) -> None:
+        """Mark everything in the session so far as indexed."""
+        ...
+
+    def events_from(self, session: str, record: str, limit: int) -> list[Event]:
+        """A session's events in order of arrival, from that record on; if it is not there, from the first."""
+        ...
+
+    def drop_records(self, session: str, place: int) -> int:
+        """Delete a session's passages from that place on; returns how many."""
+        ...
+
+    def records_kept(self) -> RecordsKept:
+        """How much of the sessions' conversations is searchable."""
+        ...
+
+    def prune_records(self, before: int, most_bytes: int, limit: int) -> int:
+        """Delete passages older than `before`, and the oldest beyond `most_bytes` of text; returns how many.
+
+        At most `limit`: a hook event that arrives meanwhile must not wait for long.
+        """
+        ...
+
+    def add_recalls(self, session: str, ids: Sequence[str], at: int) -> None:
+        """Store which documents a session's agent received from recall; the first time of each counts."""
+        ...
+
+    def recalls(self, session: str) -> list[tuple[str, int]]:
+        """The documents that a session's agent received from recall, and when first, in that order."""
+        ...
+
+    def put_score(self, score: SessionScore) -> None:
+        """Store a session's score, replacing an earlier one."""
+        ...
+
+    def scores(self, limit: int) -> list[SessionScore]:
+        """The sessions' scores, the latest first."""
+        ...
+
+    # Logs, each a list of records in order of arrival.
+
+    def add_to_log(self, session: str, records: Sequence[Record], redactor: str = UNREDACTED) -> int:
+        """Append records to a session's log unchanged; returns how many were new.
+
+        A record is identified by its id: the first one stays, a repeated one changes nothing.
+        """
+        ...
+
+    def log(self, session: str, before: str, limit: int) -> list[Record]:
+        """The last records of a session's log before that one (empty: of the whole log), oldest first."""
+        ...
+
+    def log_from(self, session: str, record: str, limit: int) -> list[Record]:
+        """The records of a session's log in order, from that one on; if it is not there, from the first."""
+        ...
+
+    def logged_sessions(self, limit: int) -> list[Session]:
+        """The sessions that have a log here, the one with the latest record first."""
+        ...
+
+    # Pages, single rows, and counts.
+
+    def checkpoint(self, id: str) -> Checkpoint | None:
+        """The checkpoint with that id."""
+        ...
+
+    def receipt(self, id: str) -> Receipt | None:
+        """The receipt with that id."""
+        ...
+
+    def page_of_checkpoints(self, behind: PageMark, limit: int) -> list[Checkpoint]:
+        """Checkpoints of all projects, by when they were taken."""
+        ...
+
+    def page_of_project(self, project_id: str, behind: PageMark, limit: int) -> list[Checkpoint]:
+        """The same, of one project."""
+        ...
+
+    def page_of_session(self, session: str, behind: PageMark, limit: int) -> list[Checkpoint]:
+        """The same, of one session."""
+        ...
+
+    def page_of_sessions(self, project_id: str, behind: PageMark, limit: int) -> list[Session]:
+        """Sessions by their latest event; of every project for an empty id."""
+        ...
+
+    def page_of_events(self, session: str, behind: PageMark, limit: int) -> list[Event]:
+        """A session's events; the id of each is that of its record."""
+        ...
+
+    def page_of_receipts(self, session: str, behind: PageMark, limit: int) -> list[Receipt]:
+        """A session's receipts; of all sessions for an empty key."""
+        ...
+
+    def page_of_memories(self, within: Within, behind: PageMark, limit: int) -> list[Memory]:
+        """Memories by when they were first stated, including superseded ones."""
+        ...
+
+    def page_of_scores(self, behind: PageMark, limit: int) -> list[SessionScore]:
+        """How sessions went, by when they were scored; the id of each is that of its session."""
+        ...
+
+    def projects(self) -> list[Project]:
+        """Every project with a stored session, as its latest session names it."""
+        ...
+
+    def project_at(self, path: str) -> str:
+        """The id of the project in which a checkpoint was taken at that real path; empty if there is none."""
+        ...
+
+    def heads(self, limit: int) -> list[RowHead]:
+        """Up to `limit` of each kind, the latest first; those of one kind together."""
+        ...
+
+    def counts(self) -> StoreCounts:
+        """How much is stored."""
+        ...
+
+    def captured(self) -> list[Captured]:
+        """What is stored of each harness, by name."""
+        ...
+
+    def taken_since(self, at: int) -> list[DailyCheckpoints]:
+        """What is stored of each UTC day since then, in order, without empty days."""
+        ...
+
+    # Sites of projects. Current sites come before former ones, of which the latest comes first.
+
+    def sites(self) -> list[Site]:
+        """Every site."""
+        ...
+
+    def sites_at(self, location: str) -> list[Site]:
+        """The sites at this location."""
+        ...
+
+    def sites_of(self, project_id: str) -> list[Site]:
+        """The sites of a project."""
+        ...
+
+    def sites_around(self, paths: Sequence[str]) -> list[Site]:
+        """The sites whose root or location is one of these paths."""
+        ...
+
+    def sites_like(self, inode: str, first_entry: str) -> list[Site]:
+        """The sites with that inode or that first reflog entry; an empty one matches nothing."""
+        ...
+
+    def put_site(self, site: Site) -> None:
+        """Store what is known of this project at this location."""
+        ...
+
+    def forget_sites(self, project_id: str) -> int:
+        """Delete all sites of a project; returns how many."""
+        ...
+
+    def prune_sites(self, before: int) -> int:
+        """Delete sites last seen before that time, of projects with no other data; returns how many."""
         ...

@@ -1,4 +1,4 @@
-"""The second part of a store's contract: searchable texts, and memories.
+"""The contract of searching: searchable texts, and memories.
 
 What to search for, how to rank the hits and what becomes a memory is decided elsewhere.
 """
@@ -11,12 +11,12 @@ from typing import Final, NamedTuple, Protocol
 from holdfast.core.memory.memory import Memory, Merits
 from holdfast.lazy_dataclass import dataclass
 
-NOBODY: Final = "0"
+UNREDACTED: Final = "0"
 """The redactor of a text that may be unredacted: it is redacted again at the next opportunity."""
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class SearchDocument:
     """A searchable text, with its vector if it has one."""
 
     id: str
@@ -66,7 +66,7 @@ class Hit(NamedTuple):
 class Findable(Protocol):
     """Documents and memories."""
 
-    def add_document(self, document: Document, redactor: str = NOBODY) -> None:
+    def add_document(self, document: SearchDocument, redactor: str = UNREDACTED) -> None:
         """Make a text searchable; the same id replaces it. A checkpoint's or memory's is deleted with it."""
         ...
 
@@ -74,15 +74,15 @@ class Findable(Protocol):
         """Remove a text from the search."""
         ...
 
-    def documents(self, within: Within, limit: int) -> list[Document]:
+    def documents(self, within: Within, limit: int) -> list[SearchDocument]:
         """Documents without their vectors, the newest first."""
         ...
 
-    def documents_beginning(self, prefix: str, within: Within, limit: int) -> list[Document]:
+    def documents_beginning(self, prefix: str, within: Within, limit: int) -> list[SearchDocument]:
         """Documents whose id begins with this prefix, without their vectors, by id."""
         ...
 
-    def around(self, ids: Sequence[str], reach: int, within: Within) -> list[Document]:
+    def around(self, ids: Sequence[str], reach: int, within: Within) -> list[SearchDocument]:
         """These documents and those of the same kind up to `reach` places from them in their sessions.
 
         For memories, those stated shortly before or after. Each once, without its vector; a memory's document
@@ -102,7 +102,7 @@ class Findable(Protocol):
         """Documents with the most similar vectors."""
         ...
 
-    def without_vector(self, limit: int) -> list[Document]:
+    def without_vector(self, limit: int) -> list[SearchDocument]:
         """Documents that have no vector yet, the newest first."""
         ...
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from holdfast.engine.index import BACKLOG, SETTLED_MS
-from holdfast.stores.base import EVERYWHERE, Document, Store
+from holdfast.stores.base import EVERYWHERE, SearchDocument, Store
 from holdfast.stores.sqlite import open_store
 from tests.daemon.conftest import Lodging, wait_until
 
@@ -27,7 +27,7 @@ def found(lodging: Lodging) -> list[str]:
         return [one.text for one in store.documents(EVERYWHERE, 9)]
 
 
-def kept(store: Store, *documents: Document) -> None:
+def kept(store: Store, *documents: SearchDocument) -> None:
     with store.writing():
         for document in documents:
             store.add_document(document)
@@ -47,7 +47,10 @@ def test_what_a_session_said_is_found_a_while_later(lodging: Lodging) -> None:
 
 def test_very_many_documents_are_given_vectors(lodging: Lodging) -> None:
     with opened(lodging) as store:
-        kept(store, *(Document(f"d{n}", "record", "p", f"text {n}", at=1 << 50) for n in range(BACKLOG + 5)))
+        kept(
+            store,
+            *(SearchDocument(f"d{n}", "record", "p", f"text {n}", at=1 << 50) for n in range(BACKLOG + 5)),
+        )
     lodging.start()
 
     def waiting() -> int:
@@ -61,8 +64,8 @@ def test_what_is_past_its_days_goes(lodging: Lodging) -> None:
     with opened(lodging) as store:
         kept(
             store,
-            Document("old", "record", "p", "old", at=1),
-            Document("new", "record", "p", "new", at=1 << 50),
+            SearchDocument("old", "record", "p", "old", at=1),
+            SearchDocument("new", "record", "p", "new", at=1 << 50),
         )
     lodging.start()
     wait_until(lambda: found(lodging) == ["new"])

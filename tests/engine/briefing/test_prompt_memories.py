@@ -15,7 +15,7 @@ from holdfast.engine.engine import Engine
 from holdfast.engine.memory.remember import MemoryRequest, remember
 from holdfast.engine.repository.git import identity
 from holdfast.settings import Recall
-from holdfast.stores.base import Document, Store
+from holdfast.stores.base import SearchDocument, Store
 from holdfast.stores.sqlite import open_store
 from tests.engine.library import EMBEDDER
 from tests.engine.stage import MINUTE, NOON, Stage
@@ -51,7 +51,7 @@ def eager(tmp_path: Path) -> Iterator[Eager]:
     with store.writing():
         # Among few texts no word is rare.
         for number in range(200):
-            store.add_document(Document(f"d{number}", "record", "other", f"something else {number}"))
+            store.add_document(SearchDocument(f"d{number}", "record", "other", f"something else {number}"))
     stage = Eager(tmp_path, kept=store)
     stage.config = replace(stage.config, recall=Recall(inject=True))
     yield stage

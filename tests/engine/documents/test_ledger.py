@@ -16,7 +16,7 @@ from holdfast.engine.documents.ledger import DEFAULT_PATH, Rules, place_of, rule
 from holdfast.engine.repository.git import identity
 from holdfast.errors import HoldfastError, PathRefused
 from holdfast.files import ledger as files
-from holdfast.files.ledger import Place
+from holdfast.files.ledger import LedgerPlace
 from holdfast.settings import Session as Settings
 from tests.engine.repository.test_git import run_git
 from tests.engine.stage import HOUR, MINUTE, NOON, Stage
@@ -37,7 +37,7 @@ def project(stage: Stage) -> Project:
 
 
 @pytest.fixture
-def place(stage: Stage, project: Project) -> Place:
+def place(stage: Stage, project: Project) -> LedgerPlace:
     return place_of(stage.home / "holdfast", project, DEFAULT_PATH)
 
 
@@ -57,7 +57,9 @@ def work(
     stage.payload(session, "stop")
 
 
-def save(stage: Stage, place: Place, project: Project, given: Ledger = NOTHING, session: str = "a") -> Ledger:
+def save(
+    stage: Stage, place: LedgerPlace, project: Project, given: Ledger = NOTHING, session: str = "a"
+) -> Ledger:
     return ledger.save(stage.engine(), place, project, stage.store.session(session), given).ledger
 
 
@@ -94,7 +96,7 @@ class TestRules:
 
 
 class TestSaving:
-    def test_writes_what_the_session_knows(self, stage: Stage, project: Project, place: Place) -> None:
+    def test_writes_what_the_session_knows(self, stage: Stage, project: Project, place: LedgerPlace) -> None:
         work(stage)
         said = save(stage, place, project)
         text = (place.root / DEFAULT_PATH).read_text()
@@ -108,7 +110,9 @@ class TestSaving:
             LedgerEntry("I decided to round half up.", unconfirmed=True, why="not approved"),
         )
 
-    def test_keeps_out_of_git_what_nobody_tracks(self, stage: Stage, project: Project, place: Place) -> None:
+    def test_keeps_out_of_git_what_nobody_tracks(
+        self, stage: Stage, project: Project, place: LedgerPlace
+    ) -> None:
         work(stage)
         save(stage, place, project)
         save(stage, place, project)
@@ -123,7 +127,9 @@ class TestSaving:
         assert (odd.root / ".agents/a[1] *.md").exists()
         assert run_git(odd.root, "status", "--porcelain", "--untracked-files=all", ".agents") == ""
 
-    def test_leaves_what_the_user_tracks_to_them(self, stage: Stage, project: Project, place: Place) -> None:
+    def test_leaves_what_the_user_tracks_to_them(
+        self, stage: Stage, project: Project, place: LedgerPlace
+    ) -> None:
         work(stage)
         (place.root / ".agents").mkdir()
         (place.root / DEFAULT_PATH).write_text("# Session Ledger\n")
@@ -131,7 +137,7 @@ class TestSaving:
         save(stage, place, project)
         assert DEFAULT_PATH not in (place.root / ".git" / "info" / "exclude").read_text()
 
-    def test_lets_hand_edits_be(self, stage: Stage, project: Project, place: Place) -> None:
+    def test_lets_hand_edits_be(self, stage: Stage, project: Project, place: LedgerPlace) -> None:
         work(stage)
         save(stage, place, project)
         file = place.root / DEFAULT_PATH
@@ -149,7 +155,7 @@ class TestSaving:
         assert "and now the report" in said.now[0].text
 
     def test_given_words_go_first_and_hold_no_secret(
-        self, stage: Stage, project: Project, place: Place
+        self, stage: Stage, project: Project, place: LedgerPlace
     ) -> None:
         work(stage)
         given = Ledger(
@@ -164,13 +170,13 @@ class TestSaving:
         assert TOKEN not in (place.root / DEFAULT_PATH).read_text()
 
     def test_without_a_session_only_the_given_words_are_written(
-        self, stage: Stage, project: Project, place: Place
+        self, stage: Stage, project: Project, place: LedgerPlace
     ) -> None:
         said = ledger.save(stage.engine(), place, project, None, Ledger(goal=(LedgerEntry("sums"),))).ledger
         assert said == Ledger(goal=(LedgerEntry("sums"),))
 
     def test_another_session_adds_and_takes_nothing_away(
-        self, stage: Stage, project: Project, place: Place
+        self, stage: Stage, project: Project, place: LedgerPlace
     ) -> None:
         work(stage)
         first = save(stage, place, project)
@@ -182,7 +188,7 @@ class TestSaving:
         assert [entry.text for entry in second.files] == ["`d.c`", "`c.c`"]
 
     def test_keeps_past_versions_without_secrets_and_not_without_end(
-        self, stage: Stage, project: Project, place: Place
+        self, stage: Stage, project: Project, place: LedgerPlace
     ) -> None:
         work(stage)
         save(stage, place, project)
@@ -199,7 +205,7 @@ class TestSaving:
             assert path.is_dir() or TOKEN not in path.read_text()
 
     def test_saving_the_same_again_is_no_new_version(
-        self, stage: Stage, project: Project, place: Place
+        self, stage: Stage, project: Project, place: LedgerPlace
     ) -> None:
         work(stage)
         for _ in range(3):
@@ -217,7 +223,7 @@ class TestSaving:
         ],
     )
     def test_a_file_that_is_something_else_is_refused_and_left_alone(
-        self, stage: Stage, project: Project, place: Place, content: bytes, reason: str
+        self, stage: Stage, project: Project, place: LedgerPlace, content: bytes, reason: str
     ) -> None:
         work(stage)
         file = place.root / DEFAULT_PATH
@@ -234,7 +240,7 @@ class TestSaving:
             save(stage, place_of(stage.home / "holdfast", project, path), project)
 
     def test_a_file_that_changed_outside_is_unconfirmed_until_it_is_looked_at_again(
-        self, stage: Stage, project: Project, place: Place
+        self, stage: Stage, project: Project, place: LedgerPlace
     ) -> None:
         work(stage)
         save(stage, place, project)
@@ -252,7 +258,7 @@ class TestSaving:
 
 
 class TestConfirming:
-    def test_takes_the_mark_away_for_good(self, stage: Stage, project: Project, place: Place) -> None:
+    def test_takes_the_mark_away_for_good(self, stage: Stage, project: Project, place: LedgerPlace) -> None:
         work(stage)
         save(stage, place, project)
         after = ledger.confirm(stage.engine(), place, project, ("round half up",)).ledger
@@ -260,7 +266,7 @@ class TestConfirming:
         stage.now += MINUTE
         assert save(stage, place, project).decisions == after.decisions
 
-    def test_of_nothing_is_an_error(self, stage: Stage, project: Project, place: Place) -> None:
+    def test_of_nothing_is_an_error(self, stage: Stage, project: Project, place: LedgerPlace) -> None:
         work(stage)
         save(stage, place, project)
         with pytest.raises(HoldfastError, match="nothing that is unconfirmed"):
@@ -269,7 +275,7 @@ class TestConfirming:
 
 class TestByItself:
     @pytest.mark.parametrize("payload", ["compaction", "end"])
-    def test_before_the_window_goes(self, stage: Stage, place: Place, payload: str) -> None:
+    def test_before_the_window_goes(self, stage: Stage, place: LedgerPlace, payload: str) -> None:
         enable(stage)
         work(stage)
         stage.payload("a", payload, reason="clear")
@@ -288,7 +294,7 @@ class TestByItself:
     def test_not(
         self,
         stage: Stage,
-        place: Place,
+        place: LedgerPlace,
         minutes: int,
         names: tuple[str, ...],
         enabled: bool,  # noqa: FBT001
@@ -302,7 +308,7 @@ class TestByItself:
         assert not (place.root / DEFAULT_PATH).exists()
 
     def test_again_whenever_the_session_has_saved_before(
-        self, stage: Stage, project: Project, place: Place
+        self, stage: Stage, project: Project, place: LedgerPlace
     ) -> None:
         enable(stage)
         work(stage, minutes=5)
@@ -311,7 +317,7 @@ class TestByItself:
         stage.payload("a", "compaction")
         assert "and the report too" in (place.root / DEFAULT_PATH).read_text()
 
-    def test_what_is_refused_is_counted_and_harms_nobody(self, stage: Stage, place: Place) -> None:
+    def test_what_is_refused_is_counted_and_harms_nobody(self, stage: Stage, place: LedgerPlace) -> None:
         enable(stage)
         (place.root / ".agents").mkdir()
         (place.root / DEFAULT_PATH).write_text("# README\n")
@@ -320,7 +326,7 @@ class TestByItself:
         assert any("is no ledger" in reason for reason in stage.store.skipped())
 
 
-def test_two_worktrees_have_two_ledgers(stage: Stage, project: Project, place: Place) -> None:
+def test_two_worktrees_have_two_ledgers(stage: Stage, project: Project, place: LedgerPlace) -> None:
     work(stage)
     save(stage, place, project)
     tree = stage.home / "tree"
@@ -334,7 +340,9 @@ def test_two_worktrees_have_two_ledgers(stage: Stage, project: Project, place: P
     assert len(files.versions(place)) == len(files.versions(there)) == 1
 
 
-def test_looking_marks_what_is_not_as_the_ledger_says(stage: Stage, project: Project, place: Place) -> None:
+def test_looking_marks_what_is_not_as_the_ledger_says(
+    stage: Stage, project: Project, place: LedgerPlace
+) -> None:
     assert ledger.look(stage.engine(), place, project) is None
     work(stage)
     save(stage, place, project)

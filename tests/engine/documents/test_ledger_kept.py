@@ -22,7 +22,7 @@ from holdfast.engine.privacy.forget import (
 from holdfast.engine.privacy.rewrite import rewrite
 from holdfast.engine.redaction.redactor import Redactor
 from holdfast.files import ledger as files
-from holdfast.files.ledger import Place
+from holdfast.files.ledger import LedgerPlace
 from tests.engine.documents.test_ledger import place, project, save, work
 from tests.engine.stage import MINUTE, Stage
 
@@ -31,7 +31,7 @@ __all__ = ["place", "project"]
 
 @pytest.mark.parametrize("choice", ["session", "project", "before", "everything"])
 def test_what_is_forgotten_is_in_no_version(
-    stage: Stage, project: Project, place: Place, choice: str
+    stage: Stage, project: Project, place: LedgerPlace, choice: str
 ) -> None:
     work(stage)
     save(stage, place, project)
@@ -52,7 +52,7 @@ def test_what_is_forgotten_is_in_no_version(
     assert "sums of a" in (place.root / DEFAULT_PATH).read_text()
 
 
-def test_others_ledgers_stay(stage: Stage, project: Project, place: Place) -> None:
+def test_others_ledgers_stay(stage: Stage, project: Project, place: LedgerPlace) -> None:
     work(stage)
     save(stage, place, project)
     work(stage, "b")
@@ -63,7 +63,7 @@ def test_others_ledgers_stay(stage: Stage, project: Project, place: Place) -> No
 
 
 def test_a_ledger_whose_versions_are_gone_is_all_a_persons(
-    stage: Stage, project: Project, place: Place
+    stage: Stage, project: Project, place: LedgerPlace
 ) -> None:
     work(stage)
     save(stage, place, project, Ledger(now=(LedgerEntry("mine"),)))
@@ -75,7 +75,7 @@ def test_a_ledger_whose_versions_are_gone_is_all_a_persons(
 
 
 def test_versions_are_redacted_again_when_the_rules_change(
-    stage: Stage, project: Project, place: Place
+    stage: Stage, project: Project, place: LedgerPlace
 ) -> None:
     work(stage)
     save(stage, place, project, Ledger(now=(LedgerEntry("opening plum-orchard-7"),)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from holdfast.core.session.score import SessionScore, Start
 from holdfast.engine.evaluation.scoring import AGENT_EVENTS_LEAST, scores_of
 from holdfast.engine.memory.recall import note_recalled
-from holdfast.stores.base import Document
+from holdfast.stores.base import SearchDocument
 from tests.engine.stage import HOUR, MINUTE, Stage
 
 STEPS = [("says", f"step {number}") for number in range(AGENT_EVENTS_LEAST)]
@@ -82,8 +82,8 @@ def test_what_the_agent_was_told_when_it_asked_is_scored_by_whether_it_used_it(s
     stage.payload("s1", "start", source="startup")
     session = stage.store.session("s1")
     with stage.store.writing():
-        stage.store.add_document(Document("d1", "memory", "p", "The budget is in retry.py"))
-        stage.store.add_document(Document("d2", "memory", "p", "The clock is in clock.py"))
+        stage.store.add_document(SearchDocument("d1", "memory", "p", "The budget is in retry.py"))
+        stage.store.add_document(SearchDocument("d2", "memory", "p", "The clock is in clock.py"))
     note_recalled(stage.engine(), session, ["d1", "d2", "gone since"])
     note_recalled(stage.engine(), None, ["d1"])
     stage.now += MINUTE

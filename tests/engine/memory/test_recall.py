@@ -14,15 +14,15 @@ from holdfast.engine.memory.recall import VECTORS_AT_ONCE, Query, expand, look_u
 from holdfast.errors import HoldfastError
 from holdfast.models.base import Vector
 from holdfast.settings import Recall
-from holdfast.stores.base import EVERYWHERE, Document
+from holdfast.stores.base import EVERYWHERE, SearchDocument
 from tests.engine.library import DAY, EMBEDDER, OTHER, SHOP, Library
 from tests.engine.stage import HOUR, NOON
 from tests.stores.contract import checkpoint
 
 
-def record(place: int, text: str, session: str = "s1", at: int = NOON) -> Document:
+def record(place: int, text: str, session: str = "s1", at: int = NOON) -> SearchDocument:
     id, source = f"{session}-record-{place}", f"session {session}"
-    return Document(id, "record", "shop", text, session=session, at=at, place=place, source=source)
+    return SearchDocument(id, "record", "shop", text, session=session, at=at, place=place, source=source)
 
 
 def test_a_memory_is_found_by_its_words_and_by_what_it_means(library: Library) -> None:
@@ -87,9 +87,9 @@ def test_only_records_stand_beside_each_other(library: Library) -> None:
 def test_it_looks_where_it_is_told_to(library: Library, query: dict[str, Any], expected: set[str]) -> None:
     library.remember("parser memory")
     library.add(
-        Document("file-01", "file", "shop", "parser file", at=NOON, source="MEMORY.md › Rules"),
-        Document("old-001", "record", "shop", "parser old", at=NOON - 1),
-        Document("other-1", "record", "other", "parser elsewhere", at=NOON),
+        SearchDocument("file-01", "file", "shop", "parser file", at=NOON, source="MEMORY.md › Rules"),
+        SearchDocument("old-001", "record", "shop", "parser old", at=NOON - 1),
+        SearchDocument("other-1", "record", "other", "parser elsewhere", at=NOON),
     )
     assert {text.split()[1] for text in library.texts("parser", **query)} == expected
 
@@ -192,10 +192,10 @@ def test_of_a_sessions_checkpoints_the_best_is_given(library: Library) -> None:
             taken = checkpoint(f"check-{number}", session="s1", trigger=Trigger.PERIODIC)
             library.store.add_checkpoint(taken)
             library.store.add_document(
-                Document(taken.id, "checkpoint", "shop", f"parser {'lexer ' * number}", at=NOON)
+                SearchDocument(taken.id, "checkpoint", "shop", f"parser {'lexer ' * number}", at=NOON)
             )
         library.store.add_checkpoint(checkpoint("check-9", session="s2"))
-        library.store.add_document(Document("check-9", "checkpoint", "shop", "parser", at=NOON))
+        library.store.add_document(SearchDocument("check-9", "checkpoint", "shop", "parser", at=NOON))
     assert sorted(finding.session for finding in library.recall("parser lexer")) == ["s1", "s2"]
 
 

@@ -16,9 +16,9 @@ from holdfast.engine.index import checkpoint_document
 from holdfast.engine.privacy import forget
 from holdfast.engine.redaction.forgotten import note_wording
 from holdfast.engine.upkeep.recover_store import UNKNOWN, Recovery, recover, remove
-from holdfast.stores.base import EVERYWHERE, Document
-from holdfast.stores.set_aside import set_aside_stores
+from holdfast.stores.base import EVERYWHERE, SearchDocument
 from holdfast.stores.sqlite import SqliteStore, back_up_daily, open_store, set_aside
+from holdfast.stores.store_files import set_aside_stores
 from tests.stores.contract import ALL, MINUTE, NOON, SESSION, checkpoint, memory, prompt, session
 
 PORT = memory("m1", text="The port is 8080")
@@ -45,7 +45,7 @@ def home(tmp_path: Path) -> Path:
         store.add_event(prompt("r2", text="And then mend the lexer"))
         store.add_checkpoint(checkpoint("c1"))
         store.put_memory(PORT)
-        store.add_document(Document("d1", "prompt", "shop", "an old passage", session="s1", at=NOON))
+        store.add_document(SearchDocument("d1", "prompt", "shop", "an old passage", session="s1", at=NOON))
         store.put_cursor("index/s1", "7")
         store.put_site(SITE)
     set_aside(home / "store.db", NOON)

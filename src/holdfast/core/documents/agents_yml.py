@@ -3,7 +3,7 @@
 The file belongs to other programs, which store more in it. This reads only the YAML that these two keys need:
 a block or a one-line mapping, plain or quoted scalars. Anything else is reported as unclear and ignored: the
 file may come from an untrusted repository, and a full YAML parser would be an attack surface.
-`files.agents_yml` finds and opens the file.
+`files.ledger` finds and opens the file.
 """
 
 from __future__ import annotations

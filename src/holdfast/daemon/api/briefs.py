@@ -16,7 +16,7 @@ from holdfast.engine.engine import Engine
 from holdfast.engine.repository.projects import project_named
 from holdfast.engine.views.serialisation import Row, item_row, receipt_row
 from holdfast.errors import NotThere
-from holdfast.stores.base import Mark
+from holdfast.stores.base import PageMark
 from holdfast.stores.codec import to_iso
 
 router = APIRouter(tags=["briefs"])
@@ -75,7 +75,7 @@ async def listed(
     rows = await executor.do(
         lambda engine: engine.store.page_of_receipts(session, paging.behind, paging.wanted)
     )
-    return paging.page(rows, lambda receipt: Mark(receipt.created_at, receipt.id), receipt_row)
+    return paging.page(rows, lambda receipt: PageMark(receipt.created_at, receipt.id), receipt_row)
 
 
 @router.get("/briefs/{id}", response_model=ReceiptRow)

@@ -16,7 +16,7 @@ from holdfast.engine.engine import Engine
 from holdfast.engine.repository.projects import project_if_stored
 from holdfast.engine.views.serialisation import Row, checkpoint_row
 from holdfast.errors import NotThere
-from holdfast.stores.base import Mark
+from holdfast.stores.base import PageMark
 
 router = APIRouter(tags=["checkpoints"])
 Project = Annotated[
@@ -113,4 +113,6 @@ def _checkpoint(engine: Engine, id: str) -> Checkpoint:
 
 
 def _page(paging: Paged, rows: list[Checkpoint]) -> object:
-    return paging.page(rows, lambda checkpoint: Mark(checkpoint.created_at, checkpoint.id), checkpoint_row)
+    return paging.page(
+        rows, lambda checkpoint: PageMark(checkpoint.created_at, checkpoint.id), checkpoint_row
+    )

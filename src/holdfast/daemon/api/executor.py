@@ -23,7 +23,7 @@ from holdfast.daemon.work.worker import Urgency, Worker
 from holdfast.engine.engine import Engine
 from holdfast.engine.redaction.redactor import redact_as_seen
 from holdfast.engine.views.serialisation import redacted_value
-from holdfast.stores.base import Head
+from holdfast.stores.base import RowHead
 
 T = TypeVar("T")
 ANSWER_TIME: Final = 20.0
@@ -60,7 +60,7 @@ class Executor:
         done = self._archive.do(lambda engine: work(engine, lambda: time.monotonic() < until))
         return await asyncio.wait_for(done, ANSWER_TIME)
 
-    async def look(self, limit: int) -> list[Head]:
+    async def look(self, limit: int) -> list[RowHead]:
         """The latest rows of each kind; unlike `do`, this does not keep the daemon from stopping as idle."""
         return await self._pages.do(lambda engine: engine.store.heads(limit))
 

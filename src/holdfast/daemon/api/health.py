@@ -20,7 +20,7 @@ from holdfast.engine.health import examine
 from holdfast.engine.views import measurements
 from holdfast.engine.views.measurements import Metrics, measure
 from holdfast.engine.views.serialisation import Row
-from holdfast.stores.base import Mark
+from holdfast.stores.base import PageMark
 from holdfast.stores.codec import to_iso
 
 router = APIRouter(tags=["health"])
@@ -101,7 +101,7 @@ async def scores(executor: ExecutorDep, paging: Paged) -> object:
     rows = await executor.do(lambda engine: engine.store.page_of_scores(paging.behind, paging.wanted))
     return paging.page(
         rows,
-        lambda score: Mark(score.scored_at, score.session),
+        lambda score: PageMark(score.scored_at, score.session),
         lambda score: {**asdict(score), "scored_at": to_iso(score.scored_at)},
     )
 
@@ -112,7 +112,7 @@ async def measured(executor: ExecutorDep, paging: Paged) -> object:
     stored_results = await executor.do(lambda engine: measurements.stored_evaluations(engine.store))
     return paging.page_of(
         stored_results,
-        lambda result: Mark(result.at, result.name),
+        lambda result: PageMark(result.at, result.name),
         lambda result: {"name": result.name, "at": to_iso(result.at), "report": result.report},
     )
 

@@ -21,7 +21,7 @@ from fastapi import APIRouter, Header, HTTPException, Query
 from starlette.responses import StreamingResponse
 
 from holdfast.daemon.api.executor import Executor, ExecutorDep
-from holdfast.stores.base import Head
+from holdfast.stores.base import RowHead
 
 router = APIRouter(tags=["live"])
 EVERY: Final = 1.0
@@ -55,12 +55,12 @@ async def live(
     return StreamingResponse(_events(executor, heads, missed=missed), media_type="text/event-stream")
 
 
-def print_of(heads: Sequence[Head]) -> str:
+def print_of(heads: Sequence[RowHead]) -> str:
     """A hash of the latest rows, which differs when any of them changed."""
     return hashlib.sha256(repr(heads).encode()).hexdigest()[:PRINT_CHARS]
 
 
-async def _events(executor: Executor, heads: Sequence[Head], *, missed: bool) -> AsyncIterator[bytes]:
+async def _events(executor: Executor, heads: Sequence[RowHead], *, missed: bool) -> AsyncIterator[bytes]:
     executor.listeners += 1
     try:
         yield b"retry: 3000\n: listening\n" + _id(heads) + b"\n"
@@ -81,10 +81,10 @@ async def _events(executor: Executor, heads: Sequence[Head], *, missed: bool) ->
         executor.listeners -= 1
 
 
-def _id(heads: Sequence[Head]) -> bytes:
+def _id(heads: Sequence[RowHead]) -> bytes:
     return f"id: {print_of(heads)}\n".encode()
 
 
-def _event(head: Head) -> bytes:
+def _event(head: RowHead) -> bytes:
     data = json.dumps({name: value for name, value in asdict(head).items() if name != "kind"})
     return f"event: {head.kind}\ndata: {data}\n\n".encode()

@@ -24,7 +24,7 @@ from holdfast.engine.recording.memorize import LONGEST
 from holdfast.engine.repository import projects
 from holdfast.engine.views.serialisation import Row, finding_row, memory_row
 from holdfast.errors import NotThere
-from holdfast.stores.base import START, Mark
+from holdfast.stores.base import START, PageMark
 
 router = APIRouter(tags=["memories"])
 SOURCE: Final = "http"
@@ -155,7 +155,7 @@ async def search(
         query = Asked(q, limit, tuple(kind), all_projects=not project)
         rows = look_up(engine, place, query)[passed:] if q.strip() else []
         matches, now = rows[: paging.limit], engine.clock()
-        more = cursor_of(Mark(passed + len(matches), "")) if len(rows) > paging.limit else None
+        more = cursor_of(PageMark(passed + len(matches), "")) if len(rows) > paging.limit else None
         return {"items": [finding_row(match, now) for match in matches], "next": more}
 
     return await executor.do(fetch)
@@ -223,5 +223,5 @@ def _memory(engine: Engine, id: str) -> Memory:
     return memory
 
 
-def _mark(memory: Memory) -> Mark:
-    return Mark(memory.created_at, memory.id)
+def _mark(memory: Memory) -> PageMark:
+    return PageMark(memory.created_at, memory.id)

@@ -10,7 +10,7 @@ from typing import Annotated, Final, Generic, TypeVar
 from fastapi import Depends, HTTPException, Query
 from pydantic import BaseModel, Field
 
-from holdfast.stores.base import START, Mark
+from holdfast.stores.base import START, PageMark
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -38,7 +38,9 @@ class Paging:
         """How many rows to fetch: one more than is shown, which says whether there is another page."""
         return self.limit + 1
 
-    def page(self, rows: Sequence[T], mark: Callable[[T], Mark], row: Callable[[T], R]) -> dict[str, object]:
+    def page(
+        self, rows: Sequence[T], mark: Callable[[T], PageMark], row: Callable[[T], R]
+    ) -> dict[str, object]:
         """The page made of up to `wanted` rows."""
         visible = rows[: self.limit]
         more = len(rows) > self.limit and visible
@@ -48,7 +50,7 @@ class Paging:
         }
 
     def page_of(
-        self, rows: Iterable[T], mark: Callable[[T], Mark], row: Callable[[T], R]
+        self, rows: Iterable[T], mark: Callable[[T], PageMark], row: Callable[[T], R]
     ) -> dict[str, object]:
         """The page of a list that is in memory as a whole."""
 
@@ -63,13 +65,13 @@ class Paging:
 Paged = Annotated[Paging, Depends()]
 
 
-def cursor_of(mark: Mark) -> str:
+def cursor_of(mark: PageMark) -> str:
     """A mark encoded as a cursor."""
     encoded = json.dumps([mark.at, mark.id], separators=(",", ":"))
     return base64.urlsafe_b64encode(encoded.encode()).decode().rstrip("=")
 
 
-def mark_of(cursor: str) -> Mark:
+def mark_of(cursor: str) -> PageMark:
     """The mark that a cursor encodes; 422 for a malformed one."""
     try:
         decoded = json.loads(
@@ -82,4 +84,4 @@ def mark_of(cursor: str) -> Mark:
         is_mark, at, id = False, 0, ""
     if not is_mark:
         raise HTTPException(422, "the cursor is not one that this API returned")
-    return Mark(at, id)
+    return PageMark(at, id)

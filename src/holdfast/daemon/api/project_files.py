@@ -22,8 +22,8 @@ from holdfast.engine.engine import Engine
 from holdfast.engine.repository import projects
 from holdfast.engine.views.serialisation import Row
 from holdfast.files import ledger as ledger_files
-from holdfast.files.ledger import Place
-from holdfast.stores.base import Mark
+from holdfast.files.ledger import LedgerPlace
+from holdfast.stores.base import PageMark
 from holdfast.stores.codec import to_iso
 
 router = APIRouter(tags=["files"])
@@ -110,7 +110,7 @@ class HandoffPage(Page[HandoffRow]):
 async def known(executor: ExecutorDep, paging: Paged) -> object:
     """The projects of which a session is kept."""
     every = await executor.do(lambda engine: engine.store.projects())
-    return paging.page_of(every, lambda project: Mark(0, project.project_id), _project)
+    return paging.page_of(every, lambda project: PageMark(0, project.project_id), _project)
 
 
 @router.get("/projects/{project}/continuity", response_model=ContinuityRow)
@@ -139,7 +139,7 @@ async def layer_history(executor: ExecutorDep, paging: Paged, project: ProjectId
     paths = await executor.do(
         lambda engine: _continuity_files(executor, engine, project).places.versions(layer)
     )
-    return paging.page_of(paths, lambda path: Mark(int(path.stem), ""), _version)
+    return paging.page_of(paths, lambda path: PageMark(int(path.stem), ""), _version)
 
 
 @router.get("/projects/{project}/ledger", response_model=LedgerRow)
@@ -167,7 +167,7 @@ async def ledger_history(executor: ExecutorDep, paging: Paged, project: ProjectI
     rows = [(version.at, version.writer, version.text()) for version in versions]
     return paging.page_of(
         rows,
-        lambda version: Mark(version[0], version[1]),
+        lambda version: PageMark(version[0], version[1]),
         lambda version: {"at": to_iso(version[0]), "text": version[2]},
     )
 
@@ -178,7 +178,7 @@ async def handoffs(executor: ExecutorDep, paging: Paged, project: ProjectId) -> 
     files = await executor.do(lambda engine: handoff.all_handoffs(projects.project_named(engine, project)))
     # Their times are text that a person may edit, so their order in the list serves as the mark.
     numbers = {id(file): number for number, file in enumerate(reversed(files))}
-    return paging.page_of(files, lambda file: Mark(numbers[id(file)], file.name), _handoff)
+    return paging.page_of(files, lambda file: PageMark(numbers[id(file)], file.name), _handoff)
 
 
 def layer_rows(engine: Engine, files: ContinuityFiles) -> list[Row]:
@@ -196,7 +196,7 @@ def layer_rows(engine: Engine, files: ContinuityFiles) -> list[Row]:
     ]
 
 
-def ledger_row(engine: Engine, place: Place, project: Project) -> Row:
+def ledger_row(engine: Engine, place: LedgerPlace, project: Project) -> Row:
     """The ledger as it is; empty texts where there is none."""
     current = ledger.look(engine, place, project)
     text = current.text if current else ""
@@ -216,7 +216,7 @@ def _continuity_files(executor: Executor, engine: Engine, project: str) -> Conti
     )
 
 
-def _ledger(executor: Executor, engine: Engine, project: str) -> tuple[Place, Project]:
+def _ledger(executor: Executor, engine: Engine, project: str) -> tuple[LedgerPlace, Project]:
     known = projects.project_named(engine, project)
     own = engine.config(known).session
     rules = ledger.rules(own, decided=True, root=Path(known.root), environment={})

@@ -23,7 +23,7 @@ from holdfast.engine.memory import remember as audit_memories
 from holdfast.engine.privacy import audit
 from holdfast.engine.repository import projects
 from holdfast.engine.views.serialisation import Row
-from holdfast.stores.base import Mark
+from holdfast.stores.base import PageMark
 from holdfast.stores.codec import to_iso
 
 router = APIRouter(tags=["reviews"])
@@ -97,7 +97,7 @@ async def account(executor: ExecutorDep, paging: Paged, project: ProjectId) -> o
     entries = await executor.do(lambda engine: _continuity_files(executor, engine, project).entries())
     return paging.page_of(
         entries,
-        lambda entry: Mark(entry.at, entry.id),
+        lambda entry: PageMark(entry.at, entry.id),
         lambda entry: {"at": to_iso(entry.at), "entry": entry.as_json()},
     )
 
@@ -110,7 +110,7 @@ async def doubtful(executor: ExecutorDep, paging: Paged, project: Project = "") 
         place = projects.project_named(engine, project) if project else NOWHERE
         audited = audit_memories.audit_memories(engine, place, all_projects=not project)
         rows: list[Row] = [{**asdict(doubt), "text": memory.text} for doubt, memory in audited.found]
-        return paging.page_of(rows, lambda row: Mark(0, f"{row['id']} {row['problem']}"), _itself)
+        return paging.page_of(rows, lambda row: PageMark(0, f"{row['id']} {row['problem']}"), _itself)
 
     return await executor.read_through(lambda engine, _: fetch(engine))
 
@@ -125,7 +125,7 @@ async def exposed(executor: ExecutorDep, paging: Paged) -> object:
     def fetch(engine: Engine, in_time: Callable[[], bool]) -> Row:
         counts = audit.secrets(engine.store, executor.dispatcher.home, executor.dispatcher.lists(), in_time)
         rows: list[Row] = [asdict(count) for count in counts]
-        return paging.page_of(rows, lambda row: Mark(0, f"{row['place']} {row['kind']}"), _itself)
+        return paging.page_of(rows, lambda row: PageMark(0, f"{row['place']} {row['kind']}"), _itself)
 
     return await executor.read_through(fetch)
 
@@ -189,8 +189,8 @@ def _continuity_files(executor: Executor, engine: Engine, project: str) -> Conti
     )
 
 
-def _built(candidate: PromotionCandidate) -> Mark:
-    return Mark(candidate.built_at, candidate.id)
+def _built(candidate: PromotionCandidate) -> PageMark:
+    return PageMark(candidate.built_at, candidate.id)
 
 
 def _itself(row: Row) -> Row:

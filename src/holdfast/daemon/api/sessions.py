@@ -17,7 +17,7 @@ from holdfast.engine.views import timeline
 from holdfast.engine.views.serialisation import Row, session_row
 from holdfast.engine.views.timeline import Point
 from holdfast.errors import NotThere
-from holdfast.stores.base import Mark
+from holdfast.stores.base import PageMark
 from holdfast.stores.codec import to_iso
 
 router = APIRouter(tags=["sessions"])
@@ -103,7 +103,7 @@ async def happened(executor: ExecutorDep, paging: Paged, session_key: str) -> ob
     def fetch(engine: Engine) -> object:
         _session(engine, session_key)
         points = timeline.timeline_page(engine, session_key, paging.behind, paging.wanted)
-        return paging.page(points, lambda point: Mark(point.at, point.id), _point)
+        return paging.page(points, lambda point: PageMark(point.at, point.id), _point)
 
     return await executor.do(fetch)
 
@@ -139,7 +139,7 @@ def _counts(engine: Engine, session: Session, paging: Paged) -> Row:
         count = {"tokens": point.tokens, "capacity": capacity, "percent": percent}
         return {"session_key": session.key, "at": to_iso(point.at), **count}
 
-    return paging.page(points, lambda point: Mark(point.at, point.id), row)
+    return paging.page(points, lambda point: PageMark(point.at, point.id), row)
 
 
 def _now(engine: Engine, session: Session) -> Row:
@@ -155,8 +155,8 @@ def _session(engine: Engine, key: str) -> Session:
     return session
 
 
-def _last_event(session: Session) -> Mark:
-    return Mark(session.last_event_at, session.key)
+def _last_event(session: Session) -> PageMark:
+    return PageMark(session.last_event_at, session.key)
 
 
 def _point(point: Point) -> Row:

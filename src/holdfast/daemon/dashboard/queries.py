@@ -35,7 +35,7 @@ from holdfast.engine.views.timeline import Point, TimelineView, story
 from holdfast.errors import NotThere
 from holdfast.files import ledger as ledger_files
 from holdfast.lazy_dataclass import dataclass
-from holdfast.stores.base import EVERYWHERE, START, Mark
+from holdfast.stores.base import EVERYWHERE, START, PageMark
 from holdfast.stores.codec import to_iso
 
 LIVE_MOST: Final = 24
@@ -56,7 +56,7 @@ def sessions(engine: Engine, paging: Paging) -> tuple[list[Row], Row]:
     rows = engine.store.page_of_sessions("", paging.behind, paging.wanted)
     latest = paging.page(
         rows,
-        lambda session: Mark(session.last_event_at, session.key),
+        lambda session: PageMark(session.last_event_at, session.key),
         lambda session: session_row(engine, session),
     )
     return [_live(engine, session) for session in live], latest
@@ -132,7 +132,7 @@ def redacted_story(view: TimelineView, redact: Callable[[list[str]], list[str]])
 def briefs(engine: Engine, paging: Paging) -> Row:
     """A page of the briefs that were given."""
     rows = engine.store.page_of_receipts("", paging.behind, paging.wanted)
-    return paging.page(rows, lambda receipt: Mark(receipt.created_at, receipt.id), _brief_row)
+    return paging.page(rows, lambda receipt: PageMark(receipt.created_at, receipt.id), _brief_row)
 
 
 def _brief_row(receipt: Receipt) -> Row:
@@ -151,7 +151,7 @@ def one_brief(engine: Engine, id: str) -> tuple[Row, str]:
 
 
 def _summary(engine: Engine, receipt: Receipt) -> str:
-    behind = Mark(receipt.created_at + SAME_WINDOW_MS, "")
+    behind = PageMark(receipt.created_at + SAME_WINDOW_MS, "")
     events = engine.store.page_of_events(receipt.session, behind, EVENTS_LOOKED_AT)
     return next((event.summary for event in events if isinstance(event, Compacted) and event.summary), "")
 
@@ -162,7 +162,9 @@ def memories(engine: Engine, words: str, paging: Paging) -> Row:
     if not words:
         rows = engine.store.page_of_memories(EVERYWHERE, paging.behind, paging.wanted)
         return paging.page(
-            rows, lambda memory: Mark(memory.created_at, memory.id), lambda memory: memory_row(memory, now)
+            rows,
+            lambda memory: PageMark(memory.created_at, memory.id),
+            lambda memory: memory_row(memory, now),
         )
     query = recall.Query(words, FOUND_MOST + 1, ("memory",), all_projects=True)
     ids = [memory.id for memory in recall.look_up(engine, NOWHERE, query)]

@@ -20,7 +20,7 @@ from holdfast.core.events.world import Project
 from holdfast.daemon.work.dispatcher import Dispatcher
 from holdfast.engine.repository import projects
 from holdfast.errors import HoldfastError
-from holdfast.stores.held import emptied
+from holdfast.stores.store_files import emptied
 
 
 async def answer(dispatcher: Dispatcher, body: bytes) -> dict[str, object]:

@@ -45,7 +45,7 @@ from holdfast.engine.engine import Engine
 from holdfast.engine.models.rewrite_checkpoints import conversation_turns
 from holdfast.engine.models.summarize import Means, ModelQuestion, ask
 from holdfast.errors import HoldfastError
-from holdfast.files import audit_log, project_files
+from holdfast.files import audit_log, continuity
 from holdfast.files import continuity as files
 from holdfast.files.continuity import Layer, Places
 from holdfast.files.together import Target, locked
@@ -119,7 +119,7 @@ def continuity_files(engine: Engine, home: Path, project: Project) -> Continuity
             f"`continuity.local_path_style` is `{style}`, which is no style", f'set it to "{ONE_FILE}"'
         )
     places = Places(folder / "continuity", Path(project.root), project.worktree_id, dated)
-    log = folder / "audit" / project_files.LOG
+    log = folder / "audit" / continuity.AUDIT_LOG
     return ContinuityFiles(project, places, log, folder / "continuity" / "recovery")
 
 

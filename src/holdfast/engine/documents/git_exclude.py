@@ -10,9 +10,8 @@ from holdfast.core.events.world import Project
 from holdfast.engine.engine import Engine
 from holdfast.engine.repository import git
 from holdfast.errors import HoldfastError
-from holdfast.files import exclude
-from holdfast.files.exclude import Exclusion
-from holdfast.files.manifest import Manifest
+from holdfast.files import install
+from holdfast.files.install import Exclusion, Manifest
 
 
 def keep_out_of_git(engine: Engine, project: Project, path: str) -> None:
@@ -20,7 +19,7 @@ def keep_out_of_git(engine: Engine, project: Project, path: str) -> None:
     place = git.find(project.root)
     if engine.home is None or place is None or place.repository is None or git.tracks(place.repository, path):
         return
-    exclude.add(engine.home, _exclude_of(place.repository), _pattern(path))
+    install.add_exclusion(engine.home, _exclude_of(place.repository), _pattern(path))
 
 
 def settings_exclusions(root: Path, files: Iterable[Path]) -> tuple[Exclusion, ...]:

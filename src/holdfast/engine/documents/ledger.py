@@ -50,9 +50,9 @@ from holdfast.engine.repository import git
 from holdfast.engine.repository.projects import root_now
 from holdfast.engine.repository.world import compare_brief, file_states, git_position
 from holdfast.errors import HoldfastError
-from holdfast.files import agents_yml
+from holdfast.files import ledger
 from holdfast.files import ledger as files
-from holdfast.files.ledger import Place
+from holdfast.files.ledger import LedgerPlace
 from holdfast.lazy_dataclass import dataclass
 from holdfast.settings import Session as Settings
 
@@ -95,14 +95,14 @@ class CheckedLedger:
 
 def rules(own: Settings, *, decided: bool, root: Path, environment: Mapping[str, str]) -> Rules:
     """The rules that hold for a worktree; `decided` if the user's own settings turn the ledger on or off."""
-    project_file = agents_yml.read(root, environment)
+    project_file = ledger.read_agents_files(root, environment)
     allowed = own.ledger if decided else bool(project_file.asked.ledger)
     return Rules(
         allowed, own.ledger_path or project_file.asked.ledger_path or DEFAULT_PATH, project_file.warnings
     )
 
 
-def place_of(home: Path, project: Project, path: str) -> Place:
+def place_of(home: Path, project: Project, path: str) -> LedgerPlace:
     """Where the ledger of a project's worktree is."""
     # As git would name it, so that a tracked file cannot pass for an untracked one.
     plain = PurePosixPath(path).as_posix()
@@ -110,7 +110,7 @@ def place_of(home: Path, project: Project, path: str) -> Place:
 
 
 def save(
-    engine: Engine, place: Place, project: Project, session: Session | None, entries: Ledger
+    engine: Engine, place: LedgerPlace, project: Project, session: Session | None, entries: Ledger
 ) -> SavedLedger:
     """Write the session's work state, and any explicit words, into the ledger."""
     at = engine.clock()
@@ -133,7 +133,7 @@ def save(
     return SavedLedger(place.path, read(after.document))
 
 
-def confirm(engine: Engine, place: Place, project: Project, texts: tuple[str, ...]) -> SavedLedger:
+def confirm(engine: Engine, place: LedgerPlace, project: Project, texts: tuple[str, ...]) -> SavedLedger:
     """Remove the UNCONFIRMED mark from every entry with one of these texts."""
     with place.alone():
         before = parse(files.read_to_change(place) or "")
@@ -147,13 +147,13 @@ def confirm(engine: Engine, place: Place, project: Project, texts: tuple[str, ..
     return SavedLedger(place.path, read(document))
 
 
-def rewrite(engine: Engine, place: Place, project: Project, text: str) -> None:
+def rewrite(engine: Engine, place: LedgerPlace, project: Project, text: str) -> None:
     """Replace the ledger with an edited text; the old one becomes a past version. Call it under the lock."""
     redact = engine.redactor(project).of_session("")
     files.write(place, text, files.ours(place), engine.clock(), "", redact)
 
 
-def look(engine: Engine, place: Place, project: Project) -> CheckedLedger | None:
+def look(engine: Engine, place: LedgerPlace, project: Project) -> CheckedLedger | None:
     """The ledger, compared with the worktree; None if there is none."""
     text = files.read(place)
     if text is None:
@@ -223,7 +223,7 @@ def leading(
     return LeadingLedger(place.path, looked.ledger, looked.saved_at, stale, looked.notices)
 
 
-def _automatic(engine: Engine, project: Project) -> Place | None:
+def _automatic(engine: Engine, project: Project) -> LedgerPlace | None:
     """The place of a ledger that the user's own settings save automatically."""
     if not engine.config(project).session.ledger or engine.home is None:
         return None
@@ -274,7 +274,7 @@ def words_of(engine: Engine, session: Session) -> tuple[Utterance, ...]:
     )[:1]
 
 
-def _own_entries(place: Place, session: Session | None) -> Ledger:
+def _own_entries(place: LedgerPlace, session: Session | None) -> Ledger:
     """The entries that Holdfast wrote, without another session's questions, which only the user answers."""
     own_entries = files.ours(place)
     last = next((version.writer for version in files.versions(place) if version.writer != files.BY_HAND), "")
@@ -282,7 +282,7 @@ def _own_entries(place: Place, session: Session | None) -> Ledger:
     return own_entries if same else replace(own_entries, questions=())
 
 
-def _belongs_to_other_session(engine: Engine, place: Place, own: set[str]) -> bool:
+def _belongs_to_other_session(engine: Engine, place: LedgerPlace, own: set[str]) -> bool:
     """Whether the ledger belongs to another session that is still live."""
     last = next((version.writer for version in files.versions(place)), "")
     others = (other for other in engine.store.live_sessions() if other.key not in own)
@@ -291,7 +291,7 @@ def _belongs_to_other_session(engine: Engine, place: Place, own: set[str]) -> bo
     )
 
 
-def _came_with_the_clone(place: Place, project: Project, redacted: str) -> bool:
+def _came_with_the_clone(place: LedgerPlace, project: Project, redacted: str) -> bool:
     """Whether the file's author is unknown: git tracks it or may track it, and Holdfast did not write it."""
     versions = files.versions(place)
     if versions and versions[0].text() == redacted:
@@ -335,7 +335,7 @@ def _redacted(ledger: Ledger, redact: Callable[[str], str]) -> Ledger:
     return ledger
 
 
-def _saved_at(place: Place, document: LedgerDocument) -> int:
+def _saved_at(place: LedgerPlace, document: LedgerDocument) -> int:
     """When the ledger was last written: by Holdfast, as its text says, or later by hand, as its file says."""
     try:
         by_hand = place.target.whole.lstat().st_mtime_ns // 1_000_000

@@ -19,7 +19,7 @@ from holdfast.engine.engine import Engine
 from holdfast.errors import PathRefused
 from holdfast.files import continuity as files
 from holdfast.files import ledger as ledger_files
-from holdfast.files.ledger import Place
+from holdfast.files.ledger import LedgerPlace
 from holdfast.files.together import locked
 
 NOT_WHOLE: Final = "not whole"
@@ -58,7 +58,7 @@ def put_layer(
         )
 
 
-def put_ledger(engine: Engine, place: Place, project: Project, text: str, made_from: str) -> None:
+def put_ledger(engine: Engine, place: LedgerPlace, project: Project, text: str, made_from: str) -> None:
     """Replace the ledger with this text; PathRefused if it is no ledger, or the ledger has changed."""
     with place.alone():
         _refuse_another(ledger_files.read(place) or "", made_from)

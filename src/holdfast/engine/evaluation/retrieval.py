@@ -29,7 +29,7 @@ from holdfast.engine.memory.recall import RECORD, Query, look_up
 from holdfast.errors import TranscriptUnreadable
 from holdfast.lazy_dataclass import dataclass
 from holdfast.models.base import Embedder
-from holdfast.stores.base import EVERYWHERE, Document
+from holdfast.stores.base import EVERYWHERE, SearchDocument
 from holdfast.stores.sqlite import open_store
 
 PROJECT: Final = Project("", "", "evaluation", "", "")
@@ -116,7 +116,7 @@ def library_of(collection: Collection, embedder: Embedder) -> Generator[Library]
     """The collection in temporary stores."""
     vectors = embedder.embed([turn.text for turn in collection.turns])
     documents = [
-        Document(turn.id, RECORD, PROJECT.project_id, turn.text, vector, turn.session, place=turn.place)
+        SearchDocument(turn.id, RECORD, PROJECT.project_id, turn.text, vector, turn.session, place=turn.place)
         for turn, vector in zip(collection.turns, vectors, strict=True)
     ]
     alone = [replace(document, session="") for document in documents]
@@ -125,7 +125,7 @@ def library_of(collection: Collection, embedder: Embedder) -> Generator[Library]
 
 
 @contextmanager
-def _engine_over(documents: Iterable[Document], embedder: Embedder) -> Generator[Engine]:
+def _engine_over(documents: Iterable[SearchDocument], embedder: Embedder) -> Generator[Engine]:
     """An engine over these documents and nothing else, at a time when all of them are new."""
     with tempfile.TemporaryDirectory(prefix="holdfast-") as folder:
         store = open_store(Path(folder, "store.db"), Path(folder, "backups"), 0)

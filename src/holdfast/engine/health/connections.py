@@ -21,8 +21,7 @@ from holdfast.engine.health.doctor import CheckResult, Mend, fine, wrong
 from holdfast.engine.health.round_trip import trial_reason
 from holdfast.errors import HoldfastError, ManifestUnreadable
 from holdfast.files import install, memory_files
-from holdfast.files.install import Verb
-from holdfast.files.manifest import EditedFile, read_manifest
+from holdfast.files.install import EditedFile, Verb, read_manifest
 from holdfast.harnesses.base import Harness, Searching
 
 VERSION_TIME = 10.0
@@ -108,7 +107,9 @@ def check_search(harness: Harness, user_home: Path, root: Path) -> CheckResult |
         return None
     searched = harness.searched(user_home)
     both = [
-        str(root / state.path) for state in memory_files.found(root) if _is_below(root / state.path, searched)
+        str(root / state.path)
+        for state in memory_files.states(root)
+        if _is_below(root / state.path, searched)
     ]
     if not both:
         return fine(

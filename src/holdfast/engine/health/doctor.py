@@ -33,8 +33,7 @@ from holdfast.lazy_dataclass import dataclass
 from holdfast.models.base import Count
 from holdfast.stores.base import Store
 from holdfast.stores.codec import to_iso
-from holdfast.stores.held import emptied
-from holdfast.stores.set_aside import RECOVER, set_aside_stores
+from holdfast.stores.store_files import RECOVER, emptied, set_aside_stores
 
 LEAST_FREE = 1 << 20
 

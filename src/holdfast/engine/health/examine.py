@@ -21,7 +21,7 @@ from holdfast.engine.health.round_trip import check_round_trip
 from holdfast.engine.recording.transcripts import ReadableTranscript, transcript_access
 from holdfast.engine.tools import table
 from holdfast.errors import ManifestUnreadable
-from holdfast.files.manifest import read_manifest
+from holdfast.files.install import read_manifest
 from holdfast.harnesses.base import Harness
 from holdfast.stores.base import Store
 

@@ -33,7 +33,7 @@ from holdfast.engine.recording.memorize import KIND as MEMORY
 from holdfast.errors import HoldfastError, StoreLocked
 from holdfast.lazy_dataclass import dataclass
 from holdfast.models.base import Embedder
-from holdfast.stores.base import Document, Hit, Within
+from holdfast.stores.base import Hit, SearchDocument, Within
 
 CHECKPOINT: Final = "checkpoint"
 RECORD: Final = "record"
@@ -172,7 +172,7 @@ def _candidates(
     engine: Engine,
     query_text: str,
     pool: Pool,
-    documents: Sequence[Document],
+    documents: Sequence[SearchDocument],
     embedder: Embedder | None,
 ) -> Iterator[RankingCandidate]:
     now = engine.clock()
@@ -190,7 +190,7 @@ def _candidates(
         yield RankingCandidate(document.id, keywords, nearness, meaning, remaining, session, place)
 
 
-def _findings(best: Iterable[Ranked], documents: Iterable[Document]) -> Iterator[RecalledText]:
+def _findings(best: Iterable[Ranked], documents: Iterable[SearchDocument]) -> Iterator[RecalledText]:
     """Each text once, and only the best checkpoint of each session, because they are much alike."""
     by_id = {document.id: document for document in documents}
     yielded = set[tuple[str, str]]()
@@ -204,7 +204,7 @@ def _findings(best: Iterable[Ranked], documents: Iterable[Document]) -> Iterator
             yield finding
 
 
-def _finding(document: Document, memory: Memory | Merits | None, score: float) -> RecalledText:
+def _finding(document: SearchDocument, memory: Memory | Merits | None, score: float) -> RecalledText:
     text, at = document.text, document.at
     if memory is not None:
         # Its document also contains its tags.

@@ -15,7 +15,7 @@ from typing import Final
 from holdfast.core.redaction.redact import NO_LISTS, Lists, secrets_in
 from holdfast.errors import StoreError
 from holdfast.lazy_dataclass import dataclass
-from holdfast.stores.base import Store, Text
+from holdfast.stores.base import Store, StoredText
 from holdfast.stores.sqlite import copies, texts_of_copy
 
 PART_BYTES: Final = 8 << 20
@@ -50,25 +50,25 @@ def kinds(text: str, lists: Lists) -> Counter[str]:
     return Counter(secret.kind for secret in secrets_in(text, lists=lists))
 
 
-def _everything(store: Store, home: Path) -> Iterator[Text]:
+def _everything(store: Store, home: Path) -> Iterator[StoredText]:
     for text in store.texts():
-        yield Text(f"store: {text.place}", text.text)
+        yield StoredText(f"store: {text.place}", text.text)
     path = home / "store.db"
     whole = set(copies(path, home / "backups"))
     for file in _files(home):
         if file in whole:
             yield from _in_copy(file)
         elif not file.name.startswith(path.name):
-            yield from (Text(str(file.relative_to(home)), text) for text in _in_file(file))
+            yield from (StoredText(str(file.relative_to(home)), text) for text in _in_file(file))
 
 
-def _in_copy(copy: Path) -> Iterator[Text]:
+def _in_copy(copy: Path) -> Iterator[StoredText]:
     place = f"{copy.parent.name}/{copy.name}"
     try:
         for text in texts_of_copy(copy):
-            yield Text(f"{place}: {text.place}", text.text)
+            yield StoredText(f"{place}: {text.place}", text.text)
     except StoreError:
-        yield from (Text(place, text) for text in _in_file(copy))
+        yield from (StoredText(place, text) for text in _in_file(copy))
 
 
 def _files(home: Path) -> Iterator[Path]:

@@ -22,7 +22,7 @@ from holdfast.engine.documents.handoff import FOLDER as HANDOFFS
 from holdfast.engine.repository import git
 from holdfast.errors import HoldfastError
 from holdfast.files import atomic, continuity, memory_files, worktree
-from holdfast.files.ledger import BY_HAND, Place, versions
+from holdfast.files.ledger import BY_HAND, LedgerPlace, versions
 from holdfast.files.together import locked
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Store
@@ -171,7 +171,7 @@ def _files(store: Store, home: Path) -> Iterator[_File]:
         with contextlib.suppress(HoldfastError):
             for path in (f"{HANDOFFS}/{name}" for name in worktree.listed(root, HANDOFFS)):
                 yield _File(root, path, partial(_is_untracked, root, path))
-        for state in memory_files.found(root):
+        for state in memory_files.states(root):
             yield _File(root, state.path, lambda _: False)
 
 
@@ -183,7 +183,7 @@ def _ledger_path(home: Path, project: Project) -> str:
     return settings.session.ledger_path or ledger.DEFAULT_PATH
 
 
-def _in_ledger(place: Place, wordings: Wordings) -> bool:
+def _in_ledger(place: LedgerPlace, wordings: Wordings) -> bool:
     """Whether the first version of a ledger with the wording was written by a session, not by hand."""
     saying = [version for version in versions(place) if wordings.removed(version.text()) != version.text()]
     return (bool(saying) and saying[-1].writer != BY_HAND) or _says(place.own, wordings)

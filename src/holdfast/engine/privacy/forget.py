@@ -30,13 +30,12 @@ from holdfast.engine.redaction.redactor import lists_of
 from holdfast.engine.repository.projects import resolve
 from holdfast.engine.upkeep import recover_store
 from holdfast.errors import StoreError, StoreLocked
-from holdfast.files import forgotten_record, ledger, project_files
+from holdfast.files import continuity, forgotten_record, ledger
 from holdfast.files.forgotten_record import ForgottenRecord
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Dropped, Store
-from holdfast.stores.held import drop_note
-from holdfast.stores.set_aside import set_aside_stores
 from holdfast.stores.sqlite import copies, damaged, rewriting
+from holdfast.stores.store_files import drop_note, set_aside_stores
 
 OWED: Final = "owed"
 """The fact that says which files are still to be cleared: `AFTER_FORGETTING` or `AFTER_REWRITING`."""
@@ -117,7 +116,7 @@ def forget(store: Store, home: Path, choice: Choice, at: int) -> Forgotten:
     folders = _ledgers(store, home, choice)
     versions = _versions(folders)
     projects = _continuities(store, home, choice)
-    for folder in (*folders, *chain.from_iterable(map(project_files.continuity_folders, projects))):
+    for folder in (*folders, *chain.from_iterable(map(continuity.continuity_folders, projects))):
         shutil.rmtree(folder, ignore_errors=True)
     with store.writing_durably():
         dropped = _dropped(store, choice, at)
@@ -360,16 +359,16 @@ def _holds(folder: Path, choice: Choice, writers: set[str]) -> bool:
         case Everything():
             return True
         case _:
-            return any(version.writer in writers for version in ledger.kept(folder))
+            return any(version.writer in writers for version in ledger.versions_in(folder))
 
 
 def _versions(folders: list[Path]) -> int:
-    return sum(len(ledger.kept(folder)) for folder in folders)
+    return sum(len(ledger.versions_in(folder)) for folder in folders)
 
 
 def _continuities(store: Store, home: Path, choice: Choice) -> list[Path]:
     """The home's folders of projects whose continuity contains any of it."""
-    there = project_files.projects(home)
+    there = continuity.projects_with_continuity(home)
     match choice:
         case OneProject(project_id=project_id):
             return [project for project in there if project.name == project_id]
@@ -377,7 +376,7 @@ def _continuities(store: Store, home: Path, choice: Choice) -> list[Path]:
             return there
         case _:
             keys = frozenset(_keys(store, choice))
-            return [project for project in there if project_files.made_from(project, keys)]
+            return [project for project in there if continuity.is_made_from(project, keys)]
 
 
 # ---------------------------------------------------------------- hook events in the spool

@@ -40,7 +40,7 @@ from holdfast.engine.repository.projects import FormerProject, Resolution, forme
 from holdfast.errors import TranscriptUnreadable
 from holdfast.harnesses.base import KeptInRows, Reader, file_extent
 from holdfast.lazy_dataclass import dataclass
-from holdfast.stores.base import EVERYWHERE, Document, Lineage, Store
+from holdfast.stores.base import EVERYWHERE, Lineage, SearchDocument, Store
 
 if TYPE_CHECKING:
     _Line: TypeAlias = connection.Connection[Any, Any]
@@ -96,7 +96,7 @@ class Piece:
     before: str
     after: str
     size: int
-    documents: tuple[Document, ...]
+    documents: tuple[SearchDocument, ...]
     skipped: tuple[str, ...]
     """The reason for each record that could not be read."""
     first_at: int
@@ -156,7 +156,7 @@ def _piece(
     before: str,
     after: str,
     size: int,
-    documents: tuple[Document, ...],
+    documents: tuple[SearchDocument, ...],
     skipped: tuple[str, ...],
 ) -> Piece:
     times = [event.at for event in events if event.at]
@@ -489,7 +489,7 @@ def _store_piece(store: Store, importable: ImportableSession, piece: Piece, reda
             store.count_skipped(reason, times)
 
 
-def _latest_of_each(store: Store, news: Sequence[Document]) -> list[Document]:
+def _latest_of_each(store: Store, news: Sequence[SearchDocument]) -> list[SearchDocument]:
     """The documents that no later session repeats.
 
     A text of several sessions is stored with the latest of them, and parallel reading yields any order.
@@ -500,7 +500,7 @@ def _latest_of_each(store: Store, news: Sequence[Document]) -> list[Document]:
     return [one for one in news if last[one.id] is one]
 
 
-def _moment(document: Document) -> tuple[int, str, int]:
+def _moment(document: SearchDocument) -> tuple[int, str, int]:
     """When the text was said; a fork's copy has the time of the original."""
     return document.at, document.session, document.place
 

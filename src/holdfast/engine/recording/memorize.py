@@ -33,7 +33,7 @@ from holdfast.engine.redaction.forgotten import known_by, publish
 from holdfast.engine.redaction.redactor import Redactor
 from holdfast.errors import HoldfastError
 from holdfast.lazy_dataclass import dataclass
-from holdfast.stores.base import Document, Store
+from holdfast.stores.base import SearchDocument, Store
 
 KIND: Final = "memory"
 """The kind of a memory's document."""
@@ -138,7 +138,7 @@ def remember_again(engine: Engine, project: Project, wish: MemoryRequest, *, ses
 def make_findable(store: Store, memory: Memory, redactor: str) -> None:
     """Store the memory's document: its text and its tags."""
     text = "\n".join([printable(memory.text), *(f"#{tag}" for tag in memory.tags)])
-    document = Document(
+    document = SearchDocument(
         memory.id,
         KIND,
         memory.project_id,

@@ -28,11 +28,10 @@ from holdfast.engine.redaction.redactor import SECRET_BYTES, Redactor
 from holdfast.harnesses import names as harness_names
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import EVERYWHERE, Store
-from holdfast.stores.held import RowCounts, held
-from holdfast.stores.set_aside import SetAside, files_of, files_set_aside, set_aside_stores
 from holdfast.stores.sqlite import newest_backup, open_store
 from holdfast.stores.sqlite.recovery.merge import LostSession, Merge
 from holdfast.stores.sqlite.recovery.salvage import TABLES, open_salvaged, salvage
+from holdfast.stores.store_files import RowCounts, SetAside, files_of, files_set_aside, held, set_aside_stores
 
 Progress: TypeAlias = Callable[[str, float], None]
 """Called with the current step and how far it is, from 0 to 1."""

@@ -13,7 +13,7 @@ from holdfast.engine.engine import Engine
 from holdfast.engine.liveness import spooled_hook_events
 from holdfast.engine.models.summarize import DayOfUse, days_until
 from holdfast.lazy_dataclass import dataclass
-from holdfast.stores.base import Captured, Counts, DailyCheckpoints, Store
+from holdfast.stores.base import Captured, DailyCheckpoints, Store, StoreCounts
 
 DAYS: Final = 30
 NAMES: Final = ("survival",)
@@ -23,7 +23,7 @@ NAMES: Final = ("survival",)
 class Metrics:
     """Numbers for a person or a monitor."""
 
-    counts: Counts
+    counts: StoreCounts
     captured: tuple[Captured, ...]
     taken: tuple[DailyCheckpoints, ...]
     """Stored checkpoints of the last days."""

@@ -38,7 +38,7 @@ from holdfast.core.session.checkpoint import Checkpoint
 from holdfast.core.text.strings import one_line, shortened
 from holdfast.engine.engine import Engine
 from holdfast.lazy_dataclass import dataclass
-from holdfast.stores.base import Mark
+from holdfast.stores.base import PageMark
 
 TITLE_CHARS: Final = 140
 EVENTS_AT_ONCE: Final = 1_000
@@ -64,7 +64,7 @@ class Point:
     """How many tokens the window held, if counted."""
 
 
-def timeline_page(engine: Engine, session: str, behind: Mark, limit: int) -> list[Point]:
+def timeline_page(engine: Engine, session: str, behind: PageMark, limit: int) -> list[Point]:
     """The points after a mark, the newest first."""
     store = engine.store
     points = [
@@ -75,12 +75,12 @@ def timeline_page(engine: Engine, session: str, behind: Mark, limit: int) -> lis
     return sorted(points, key=lambda point: (point.at, point.id), reverse=True)[:limit]
 
 
-def token_counts(engine: Engine, session: str, behind: Mark, limit: int) -> list[Point]:
+def token_counts(engine: Engine, session: str, behind: PageMark, limit: int) -> list[Point]:
     """The points after a mark at which the window was counted, the newest first."""
     points: list[Point] = []
     while len(points) < limit and (events := engine.store.page_of_events(session, behind, EVENTS_AT_ONCE)):
         points += [of_event(one) for one in events if isinstance(one, Usage) and one.agent == MAIN]
-        behind = Mark(events[-1].at, events[-1].record)
+        behind = PageMark(events[-1].at, events[-1].record)
     return points[:limit]
 
 

@@ -1,46 +1,23 @@
 """Claude Code, as the rest of Holdfast sees it.
 
-`hooks` (hook events and replies), `transcript` (records) and `setup` (what to install) do the work; this
-class puts them together.
+`hooks` (hook events and replies), `transcript` (records) and `setup` (what to install) fill the contract;
+here are the facts that need no module.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path, PurePath
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from holdfast.core.brief.brief_input import NOTHING_KEPT, KeptByHarness
-from holdfast.core.events.event import Skipped
-from holdfast.core.events.install_request import (
-    Skill,
-    Wanted,
-    WantedCopy,
-    WantedEntry,
-    WantedMember,
-    skill_copies,
-)
-from holdfast.core.session.pressure import AutoCompact
 from holdfast.harnesses import hook_payload
-from holdfast.harnesses.base import (
-    Batch,
-    Envelope,
-    Harness,
-    HookEvent,
-    Opening,
-    SetupBlocker,
-    StatusInput,
-    Way,
-)
-from holdfast.harnesses.claude_code import auto_compact, hooks, plugin, setup, status, transcript
+from holdfast.harnesses.base import Harness, Opening, Way
+from holdfast.harnesses.claude_code import hooks, setup, transcript
 from holdfast.harnesses.fields import text
 
 
-class ClaudeCode:
-    """The harness contract for Claude Code.
-
-    `config_dir` is the folder for its files; empty for the usual one. With a `root` its settings are those of
-    the project there.
-    """
+class ClaudeCode(setup.Installation):
+    """The harness contract for Claude Code."""
 
     name: str = "claude-code"
     title: str = "Claude Code"
@@ -57,34 +34,19 @@ class ClaudeCode:
     stores_injected_text: bool = True
     takes_text: bool = True
 
-    def __init__(self, config_dir: str = "", root: Path | None = None) -> None:
-        self._config_dir = config_dir
-        self._root = root
-
-    def moved(self, environment: Mapping[str, str]) -> Harness:
-        return ClaudeCode(environment.get("CLAUDE_CONFIG_DIR", ""))
-
-    def in_project(self, root: Path) -> Harness:
-        return ClaudeCode(self._config_dir, root)
-
-    def _settings(self, home: Path) -> Path:
-        if self._root:
-            return setup.settings_in_project(self._root)
-        return setup.settings_of_user(home, self._config_dir)
-
-    def _servers(self, home: Path) -> Path:
-        if self._root:
-            return setup.servers_in_project(self._root)
-        return setup.servers_of_user(home, self._config_dir)
-
-    def parse_hook(self, payload: bytes, envelope: Envelope) -> HookEvent | Skipped:
-        return hooks.parse_hook(payload, envelope)
-
-    def render_reply(self, hook_event: HookEvent, brief: str) -> bytes:
-        return hooks.render_reply(hook_event, brief)
-
-    def rehearsal(self, first: str, second: str, cwd: str, prompt: str) -> tuple[bytes, ...]:
-        return hook_payload.rehearsal("UserPromptSubmit", first, second, cwd, prompt)
+    parse_hook = staticmethod(hooks.parse_hook)
+    parse_status = staticmethod(hooks.parse_status)
+    render_reply = staticmethod(hooks.render_reply)
+    answer_size = staticmethod(hooks.answer_size)
+    rehearsal = staticmethod(hook_payload.rehearsal)
+    farewell = staticmethod(hook_payload.farewell)
+    transcripts = staticmethod(transcript.transcripts)
+    session_of = staticmethod(transcript.session_of)
+    subagent_transcripts = staticmethod(transcript.subagent_transcripts)
+    read_transcript = staticmethod(transcript.read_transcript)
+    read_subagent = staticmethod(transcript.read_subagent)
+    auto_compact = staticmethod(setup.auto_compact)
+    plugin = staticmethod(setup.plugin)
 
     def command_line(self, way: Way, words: Sequence[str], text: str) -> tuple[str, ...]:
         prompt_options = ("--append-system-prompt", text) if text else ()
@@ -96,11 +58,8 @@ class ClaudeCode:
             case Way.RESUME:
                 return (*prompt_options, *(("--resume", *words) if words else ("--continue",)))
 
-    def farewell(self, session: str, transcript: str, cwd: str) -> bytes:
-        return hook_payload.farewell(session, transcript, cwd)
-
-    def answer_size(self, answer: str) -> int:
-        return hooks.answer_size(answer)
+    def opening(self, prompt: str) -> Opening:
+        return Opening((self.program, prompt), (self.program, "--print", prompt))
 
     def is_shared(self, command: Sequence[str]) -> bool:  # noqa: ARG002 - whatever it was started as
         return False
@@ -110,67 +69,15 @@ class ClaudeCode:
         folders = (home / ".claude", *((Path(moved),) if moved else ()))
         return tuple(folder / "projects" for folder in folders)
 
-    def transcripts(self, folder: Path) -> Iterator[Path]:
-        return transcript.transcripts(folder)
-
-    def session_of(self, path: Path) -> str:
-        return transcript.session_of(path)
-
-    def subagent_transcripts(self, path: Path) -> tuple[Path, ...]:
-        return transcript.subagent_transcripts(path)
-
     def earlier_transcripts(self, path: Path) -> tuple[Path, ...]:  # noqa: ARG002 - the same for every path
         """None: a fork begins with a copy of its parent's records."""
         return ()
-
-    def read_transcript(self, path: Path, session: str, cursor: str, limit: int) -> Batch:
-        return transcript.read_transcript(path, session, cursor, limit)
-
-    def read_subagent(self, path: Path, session: str, cursor: str, limit: int) -> Batch:
-        return transcript.read_subagent(path, session, cursor, limit)
 
     def caller(self, environment: Mapping[str, str], meta: Mapping[str, object]) -> str:  # noqa: ARG002 - calls do not name their session
         return environment.get("CLAUDE_CODE_SESSION_ID", "")
 
     def call_id(self, meta: Mapping[str, object]) -> str:
         return text(meta, "claudecode/toolUseId")
-
-    def auto_compact(self, home: Path, environment: Mapping[str, str]) -> AutoCompact:
-        return auto_compact.auto_compact(home, environment)
-
-    def parse_status(self, payload: bytes) -> StatusInput | Skipped:
-        return status.parse_status(payload)
-
-    def wanted_mid_turn(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
-        return setup.wanted_mid_turn(hook_command, self._settings(home))
-
-    def wanted_status_line(self, command: str, home: Path) -> tuple[WantedMember, ...]:
-        # A project's status line would hide the user's own.
-        return () if self._root else setup.wanted_status_line(command, self._settings(home))
-
-    def present(self, home: Path, search_path: str) -> bool:
-        return setup.present(home, search_path, self._config_dir)
-
-    def opening(self, prompt: str) -> Opening:
-        return Opening((self.program, prompt), (self.program, "--print", prompt))
-
-    def hurdle(self, home: Path, hook_command: str) -> SetupBlocker | None:  # noqa: ARG002 - it needs no approval
-        return None
-
-    def wanted(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
-        return setup.wanted(hook_command, self._settings(home))
-
-    def wanted_tools(self, relay: Sequence[str], home: Path) -> tuple[Wanted, ...]:
-        return setup.wanted_tools(relay, self._servers(home))
-
-    def guidance(self, home: Path, skills: Sequence[Skill]) -> tuple[WantedCopy, ...]:
-        return () if self._root else setup.guidance(home, skills, self._config_dir)
-
-    def plugin(
-        self, hook_command: str, relay: Sequence[str], skills: Sequence[Skill], version: str
-    ) -> tuple[WantedCopy, ...]:
-        copies = skill_copies(skills, PurePath("skills"))
-        return plugin.plugin(setup.wanted(hook_command, Path()), relay, copies, version)
 
 
 HARNESS: Harness = ClaudeCode()

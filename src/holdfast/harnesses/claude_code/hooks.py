@@ -1,4 +1,4 @@
-"""Hooks: parse Claude Code's hook events and write its replies.
+"""Hooks: parse Claude Code's hook events and status requests, and write its replies.
 
 What only the hook event says becomes events; what the transcript will also say becomes stand-ins, for
 sessions without a transcript. No file is read here.
@@ -21,10 +21,10 @@ from holdfast.core.events.event import (
 )
 from holdfast.core.text.untrusted import without_injected_text
 from holdfast.harnesses import hook_payload
-from holdfast.harnesses.base import Ask, Envelope, HookEvent
-from holdfast.harnesses.claude_code import auto_compact
-from holdfast.harnesses.claude_code.prompts import summary_of, typed
-from holdfast.harnesses.fields import capped, items, mapping, text
+from holdfast.harnesses.base import Ask, Envelope, HookEvent, StatusInput
+from holdfast.harnesses.claude_code import setup
+from holdfast.harnesses.claude_code.records import summary_of, typed_text
+from holdfast.harnesses.fields import capped, count, items, mapping, read_object, text
 from holdfast.harnesses.hook_payload import HookContent, SessionPayload
 
 CARRIED = (
@@ -33,7 +33,7 @@ CARRIED = (
     "CLAUDE_CONFIG_DIR",
     "CLAUDE_CODE_SESSION_ID",
     "CLAUDE_CODE_ENTRYPOINT",
-    *auto_compact.CARRIED,
+    *setup.CARRIED,
 )
 QUIET = ("Stop", "PostCompact", "SessionEnd")
 ANSWER_LIMIT = 10_000
@@ -88,7 +88,7 @@ def _content(payload: SessionPayload) -> HookContent:
 
 
 def _prompt(payload: SessionPayload) -> tuple[Event, ...]:
-    prompt = typed(payload.text("prompt", "user_prompt", "userPrompt"))
+    prompt = typed_text(payload.text("prompt", "user_prompt", "userPrompt"))
     if not prompt:
         return ()
     turn = payload.text("prompt_id", "promptId")
@@ -112,3 +112,28 @@ def _subagent(payload: SessionPayload, event: str) -> tuple[Event, ...]:
         return (SubagentStarted(**payload.common("agent", Origin.ASSISTANT), subagent=agent, task=kind),)
     words = capped(without_injected_text(payload.text("last_assistant_message")))
     return (SubagentStopped(**payload.common("agent-end", Origin.TOOL), subagent=agent, text=words),)
+
+
+def parse_status(payload: bytes) -> StatusInput | Skipped:
+    """Parse the report; the window is the model's whole one, even if the session may use only a part."""
+    fields = read_object(payload, "status line")
+    if isinstance(fields, Skipped):
+        return fields
+    session = text(fields, "session_id", "sessionId")
+    if not session:
+        return Skipped("no session id", "status line")
+    window = mapping(fields.get("context_window"))
+    usage = mapping(window.get("current_usage"))
+    return StatusInput(
+        session=session,
+        cwd=text(mapping(fields.get("workspace")), "project_dir") or text(fields, "cwd"),
+        used=sum(_number(usage.get(name)) for name in _COUNTS),
+        window=_number(window.get("context_window_size")),
+    )
+
+
+_COUNTS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
+
+
+def _number(value: object) -> int:
+    return count(value) if isinstance(value, int | float) and value == value else 0  # noqa: PLR0124 - NaN

@@ -1,4 +1,4 @@
-"""Tools: what Claude Code's own tools do, and how they ended.
+"""Tools: what Claude Code's own tools do, how they ended, and what the user replied to them.
 
 Only this module knows the names of its tools, their inputs and the form of their results. The core decides
 whether an outcome matters.
@@ -15,6 +15,7 @@ import msgspec
 from holdfast.core.events.event import (
     Action,
     Event,
+    LeftRunning,
     Origin,
     SubagentStarted,
     SubagentStopped,
@@ -26,11 +27,9 @@ from holdfast.core.events.event import (
 )
 from holdfast.core.evidence.commands.exit_meaning import REFUSED, STOPPED
 from holdfast.core.text.untrusted import without_injected_text
-from holdfast.harnesses.claude_code import background, replies
 from holdfast.harnesses.claude_code.records import Block, Message, Record
 from holdfast.harnesses.fields import capped, items, mapping, status_of, text, value_of
-from holdfast.harnesses.frame import Frame
-from holdfast.harnesses.replies import questions_in, reply
+from holdfast.harnesses.record_events import Frame, answers, questions_in, reply
 
 _ACTIONS: Final[Mapping[str, Action]] = {
     "Bash": Action.RUN,
@@ -72,7 +71,7 @@ _NOTIFIED = re.compile(
 )
 
 
-def called(block: Block, frame: Frame) -> Iterator[Event]:
+def events_of_call(block: Block, frame: Frame) -> Iterator[Event]:
     """What the agent asked for."""
     tool, call = block.name or "", block.id or ""
     arguments = mapping(value_of(block.input))
@@ -108,7 +107,7 @@ def awaited(message: Message | None) -> tuple[str, ...]:
     return tuple(block.id for block in blocks if block.id and block.name in _AWAITED)
 
 
-def returned(block: Block, record: Record, frame: Frame, *, awaited: bool) -> Iterator[Event]:
+def events_of_result(block: Block, record: Record, frame: Frame, *, awaited: bool) -> Iterator[Event]:
     """How a call ended and, if its result is `awaited`, what it says about tasks and what the user answered.
 
     A call that runs on in the background has not ended: a notification will say how it does.
@@ -116,17 +115,17 @@ def returned(block: Block, record: Record, frame: Frame, *, awaited: bool) -> It
     call, ok = block.tool_use_id or "", not block.is_error
     outcome = mapping(value_of(record.result))
     result_text = without_injected_text(content_text(block.content))
-    if background.goes_on(outcome):
-        yield from background.left_running(call, outcome, frame)
+    if is_in_background(outcome):
+        yield from command_left_running(call, outcome, frame)
         return
-    if block.is_error and (words := replies.refusal(result_text, record)) is not None:
+    if block.is_error and (words := refusal(result_text, record)) is not None:
         yield from reply(call, words, frame)
         yield ToolReturned(
             **frame.common(Origin.TOOL), call=call, ok=False, text=REFUSED, size=len(result_text)
         )
         return
     if awaited:
-        yield from replies.replied(call, result_text, outcome, frame)
+        yield from events_of_reply(call, result_text, outcome, frame)
         yield from _task(outcome, frame)
     output = _output(outcome)
     stored_text = capped(result_text if output is None else without_injected_text(output))
@@ -142,10 +141,10 @@ def returned(block: Block, record: Record, frame: Frame, *, awaited: bool) -> It
     if outcome.get("status") == "completed" and "totalDurationMs" in outcome:
         yield SubagentStopped(**frame.part(Origin.TOOL, "agent"), subagent=call, text=capped(result_text))
     yield from _edited_in_shell(call, outcome, frame)
-    yield from background.ended(outcome, frame)
+    yield from end_of_background(outcome, frame)
 
 
-def notified(notification: str, frame: Frame) -> Iterator[Event]:
+def events_of_notification(notification: str, frame: Frame) -> Iterator[Event]:
     """How something in the background ended."""
     # The first tag of each name is the harness's own; a result may quote anything.
     values = {
@@ -247,3 +246,89 @@ def _edited_in_shell(call: str, outcome: Mapping[str, object], frame: Frame) -> 
             ended = frame.part(Origin.TOOL, f"end/{path}")
             yield ToolCalled(**call_fields, call=call_id, tool="Bash", action=action, subject=path)
             yield ToolReturned(**ended, call=call_id, ok=True)
+
+
+_STOPPED: Final = frozenset({"killed", "stopped"})
+_OVER: Final = frozenset({"completed", "failed", *_STOPPED})
+_DONE: Final = "Successfully "
+"""How a message begins that says that something was killed or stopped."""
+
+
+def is_in_background(outcome: Mapping[str, object]) -> bool:
+    """Whether a result only says that its call is still running."""
+    return bool(text(outcome, "backgroundTaskId")) or outcome.get("status") == "async_launched"
+
+
+def command_left_running(call: str, outcome: Mapping[str, object], frame: Frame) -> Iterator[Event]:
+    """The id of a call that is still running."""
+    if handle := text(outcome, "backgroundTaskId", "agentId"):
+        yield LeftRunning(**frame.part(Origin.TOOL, "running"), call=call, handle=handle)
+
+
+def end_of_background(outcome: Mapping[str, object], frame: Frame) -> Iterator[Event]:
+    """How something in the background ended, if a tool's result says that it has."""
+    task = mapping(outcome.get("task")) or outcome
+    handle, status = text(task, "task_id", "shellId", "shell_id"), text(task, "status")
+    if text(outcome, "message").startswith(_DONE):
+        status = "killed"
+    if not handle or status not in _OVER:
+        return
+    exit_status = status_of(task.get("exitCode"))
+    printed = "\n".join(filter(None, (text(task, "output", "stdout"), text(task, "stderr"))))
+    yield ToolReturned(
+        **frame.part(Origin.TOOL, "background"),
+        call="",
+        handle=handle,
+        ok=status == "completed" and not exit_status,
+        exit_status=exit_status,
+        text=STOPPED if status in _STOPPED else capped(without_injected_text(printed)),
+    )
+
+
+_MARKED_SINCE: Final = (2, 1, 300)
+"""Between 2.1.39 and 2.1.325, where records began to say who refused and whether the text is the user's."""
+_REFUSED: Final = re.compile(
+    r"\A(?:The user doesn't want to (?:proceed with this tool use|take this action right now)"
+    r"|Permission for this tool use was denied)\."
+)
+_WORDS: Final = re.compile(r"(?:[Tt]he user said|the following reason for the rejection):\s*+(.*)", re.DOTALL)
+_ADVICE: Final = re.compile(r"\n\nNote: The user's next message may contain .*", re.DOTALL)
+_APPROVED: Final = "User has approved your plan"
+_HEADING: Final = re.compile(r"^[#\s]*+(\S.*)$", re.MULTILINE)
+
+
+def refusal(result_text: str, record: Record) -> str | None:
+    """What the user said when refusing a call, empty if nothing; None if the user did not refuse it.
+
+    A tool can print the same text, so it counts only if the record confirms it.
+    """
+    wrapped = _REFUSED.match(result_text)
+    if not _by_user(record) and not (wrapped and _version(record.version or "") < _MARKED_SINCE):
+        return None
+    if not wrapped:
+        return result_text if record.holds_words else ""
+    words = _WORDS.search(result_text)
+    return _ADVICE.sub("", words[1]).strip() if words else ""
+
+
+def _by_user(record: Record) -> bool:
+    decided = record.decision.source if record.decision else ""
+    return record.denial == "user-rejected" or decided == "user_reject"
+
+
+def events_of_reply(
+    call: str, result_text: str, outcome: Mapping[str, object], frame: Frame
+) -> Iterator[Event]:
+    """The user's answers to a call's questions, and the approval of its plan."""
+    if answer_texts := mapping(outcome.get("answers")):
+        questions = (text(mapping(entry), "question") for entry in items(outcome.get("questions")))
+        yield from answers(call, ((question, answer_texts.get(question)) for question in questions), frame)
+    elif result_text.startswith(_APPROVED) and (plan := text(outcome, "plan")):
+        title, path = _HEADING.search(plan), text(outcome, "filePath")
+        plan_title = title[1].strip().removeprefix("Plan: ") if title else ""
+        question = f"Plan: {plan_title}{f' ({path})' if path else ''}"
+        yield from reply(call, "approved", frame, question)
+
+
+def _version(version: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in version.split(".")[:3] if number.isdecimal())

@@ -1,7 +1,7 @@
 """Transcript: the records of a Claude Code session as events.
 
 It reads a file from a cursor and remembers nothing else between two reads. `records` has the record types,
-`tools` says what the tools do, `prompts` finds the user's words.
+`tools` says what the tools do, `records` finds the user's words.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ from holdfast.core.text.strings import one_line, shortened
 from holdfast.core.text.untrusted import has_injected_text, without_injected_text
 from holdfast.harnesses.base import Batch
 from holdfast.harnesses.claude_code import tools
-from holdfast.harnesses.claude_code.prompts import summary_of, typed
 from holdfast.harnesses.claude_code.records import (
     PASSED_OVER,
     PASSED_OVER_UNREAD,
@@ -39,10 +38,12 @@ from holdfast.harnesses.claude_code.records import (
     Message,
     Record,
     Tokens,
+    summary_of,
+    typed_text,
 )
 from holdfast.harnesses.fields import count, decoded, milliseconds
-from holdfast.harnesses.frame import Frame
-from holdfast.harnesses.lines import Line, files_below, read_lines
+from holdfast.harnesses.record_events import Frame
+from holdfast.harnesses.transcript_files import Line, files_below, read_lines
 
 _SUBAGENT = "agent-"
 _SUMMARISER = "agent-acompact-"
@@ -191,7 +192,7 @@ def _assistant(message: Message, frame: Frame) -> Iterator[Event]:
         if block.type == "text":
             yield from _said(block.text or "", frame.block(number))
         elif block.type == "tool_use":
-            yield from tools.called(block, frame.block(number))
+            yield from tools.events_of_call(block, frame.block(number))
     if message.usage is not None:
         yield _usage(message.usage, message, frame)
 
@@ -225,7 +226,7 @@ def _user(record: Record, message: Message, frame: Frame, reached: _Reached) -> 
     for number, block in enumerate(content or ()):
         if block.type == "tool_result":
             awaited = block.tool_use_id in reached.awaited
-            yield from tools.returned(block, record, frame.block(number), awaited=awaited)
+            yield from tools.events_of_result(block, record, frame.block(number), awaited=awaited)
         elif block.type == "text" and block.text:
             texts[number] = block.text
     if texts:
@@ -237,7 +238,7 @@ def _spoken(record: Record, text: str, frame: Frame) -> Iterator[Event]:
     if record.is_summary:
         yield from _summary(text, frame)
     elif text.startswith(tools.NOTIFICATION):
-        yield from tools.notified(text, frame)
+        yield from tools.events_of_notification(text, frame)
     elif record.meta:
         yield from _brief(text, frame)
     elif record.prompt_source != "system" and _by_person(record.origin):
@@ -246,7 +247,7 @@ def _spoken(record: Record, text: str, frame: Frame) -> Iterator[Event]:
 
 def _prompt(text: str, turn: str, frame: Frame) -> Iterator[Event]:
     # A subagent's task was written by the agent that started it.
-    text = typed(text)
+    text = typed_text(text)
     if text and frame.is_main:
         yield Prompt(**frame.common(Origin.HUMAN), text=text, turn=turn)
 
@@ -268,7 +269,7 @@ def _queued(attachment: Attachment, frame: Frame) -> Iterator[Event]:
     """What was sent into a running turn; it does not name the turn, so the last one named is used."""
     text = tools.content_text(attachment.prompt)
     if text.startswith(tools.NOTIFICATION):
-        yield from tools.notified(text, frame)
+        yield from tools.events_of_notification(text, frame)
     elif attachment.mode in (None, "prompt") and not attachment.is_meta and _by_person(attachment.origin):
         yield from _prompt(text, frame.turn, frame)
 

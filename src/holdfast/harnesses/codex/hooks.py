@@ -12,7 +12,7 @@ from pathlib import PurePath
 from holdfast.core.events.event import Compacted, CompactionSign, Event, Origin, Prompt, Skipped, TurnEnded
 from holdfast.harnesses import hook_payload
 from holdfast.harnesses.base import Ask, Envelope, HookEvent
-from holdfast.harnesses.codex.prompts import typed
+from holdfast.harnesses.codex.records import typed_text
 from holdfast.harnesses.hook_payload import HookContent, SessionPayload
 
 CARRIED = ("CODEX_HOME",)
@@ -73,7 +73,7 @@ def _content(payload: SessionPayload) -> HookContent:
 
 
 def _prompt(payload: SessionPayload) -> tuple[Event, ...]:
-    prompt = typed([(payload.text("prompt"), "")])
+    prompt = typed_text([(payload.text("prompt"), "")])
     if not prompt:
         return ()
     return (Prompt(**payload.common("letter", Origin.HUMAN), text=prompt, turn=payload.text("turn_id")),)

@@ -1,20 +1,25 @@
 """Records: the lines of a Codex rollout, with only the fields that Holdfast reads.
 
+Also what later records need to know of earlier ones, and what the user typed, without what Codex added.
+
 There are three generations: bare items, items in a typed envelope, and envelopes with an ordinal whose forks
-point into their parent. `transcript`, `messages` and `tools` interpret the records. An item is decoded
+point into their parent. `transcript` and `tools` interpret the records. An item is decoded
 together with its record, because all of it is used; other payloads are decoded on use.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import zlib
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Literal
 
 import msgspec
 
-from holdfast.core.events.event import Skipped
-from holdfast.harnesses.fields import NOTHING, decoded, mapping, read_object, value_of
+from holdfast.core.events.event import MAIN, Action, Skipped
+from holdfast.core.text.untrusted import without_injected_text
+from holdfast.harnesses.fields import NOTHING, decoded, items, mapping, read_object, text, value_of
 
 
 class Metadata(msgspec.Struct):
@@ -236,3 +241,180 @@ def object_in(text: str) -> Mapping[str, object]:
         return {}
     value = read_object(text.encode(errors="replace"))
     return {} if isinstance(value, Skipped) else value
+
+
+def texts(content: object) -> list[str]:
+    """The texts of a content that is a text or a list of blocks; a block without text gives an empty one."""
+    if isinstance(content, str):
+        return [content]
+    return [block if isinstance(block, str) else text(mapping(block), "text") for block in items(content)]
+
+
+OWN = -1
+"""The stage in which a session's own file is read; earlier stages are the files it was forked from."""
+
+_MESSAGES_KEPT = 16
+_CALLS_KEPT = 64
+_ENDED_KEPT = 16
+
+
+class DeliveredMessage(msgspec.Struct, array_like=True):
+    """A message, and the kinds of record that reported it."""
+
+    mark: int
+    ways: list[str]
+
+
+class Call(msgspec.Struct, array_like=True):
+    """A call that has not ended: what it does, a subagent's task, the questions for the user."""
+
+    action: Action
+    task: str = ""
+    questions: dict[str, str] = {}
+
+
+class RecordContext(msgspec.Struct):
+    """What a record may take over from earlier ones."""
+
+    place: str = ""
+    stage: int = 0
+    thread: str = ""
+    agent: str = MAIN
+    alone: bool = False
+    """Whether a subagent's rollout is read with that subagent as the main agent."""
+    cwd: str = ""
+    model: str = ""
+    turn: str = ""
+    at: int = 0
+    tokens: tuple[int, int] = (-1, -1)
+    boundary: str = ""
+    """The kind of record that reported the last compaction, until the other kind has reported it too."""
+    messages: list[DeliveredMessage] = msgspec.field(default_factory=list[DeliveredMessage], name="heard")
+    """The last messages; stored under the name that older cursors have."""
+    open: dict[str, Call] = {}
+    ended: list[str] = []
+    polls: dict[str, str] = {}
+    """Calls that wait for a process started earlier, and its number."""
+    running: dict[str, str] = {}
+    """Processes that outlived the call that started them, and that call."""
+
+    @property
+    def is_main(self) -> bool:
+        """Whether this belongs to the main agent, the one that the user talks to."""
+        return self.agent == MAIN
+
+    def is_news(self, way: str, role: str, text: str) -> bool:
+        """Whether a message is new; the same words in another kind of record are not."""
+        mark = _mark(role, text)
+        for message in self.messages:
+            if message.mark == mark and way not in message.ways:
+                message.ways.append(way)
+                return False
+        self.messages.append(DeliveredMessage(mark, [way]))
+        del self.messages[:-_MESSAGES_KEPT]
+        return True
+
+    def is_new_boundary(self, way: str) -> bool:
+        """Whether a compaction is reported for the first time: it has both a record and an event."""
+        if self.boundary not in ("", way):
+            self.boundary = ""
+            return False
+        self.boundary = way
+        return True
+
+    def opened(self, call: str, opened: Call) -> None:
+        """Note a call whose end is expected from now on."""
+        self.open[call] = opened
+        _bound(self.open)
+
+    def closed(self, call: str) -> Call | None:
+        """The call that ends now; None if it was not open."""
+        open_call = self.open.pop(call, None)
+        self.ended.append(call)
+        del self.ended[:-_ENDED_KEPT]
+        return open_call
+
+    def outlived(self, process: str, call: str) -> None:
+        """Note a process that is still running although its call has returned."""
+        self.running[process] = call
+        _bound(self.running)
+
+    def polled(self, call: str, process: str) -> None:
+        """Note that the call's output will be that of a process started earlier."""
+        self.polls[call] = process
+        _bound(self.polls)
+
+
+_CURSOR = msgspec.json.Decoder(RecordContext)
+
+
+def parse_cursor(cursor: str) -> RecordContext:
+    """The context in a cursor; an invalid cursor means from the start."""
+    try:
+        return _CURSOR.decode(cursor)
+    except (ValueError, RecursionError):
+        return RecordContext()
+
+
+def render_cursor(reached: RecordContext) -> str:
+    """The context as a cursor."""
+    return msgspec.json.encode(reached).decode()
+
+
+@lru_cache(maxsize=4)  # two records that report the same message are close to each other
+def _mark(role: str, text: str) -> int:
+    """A hash of a message that ignores white space."""
+    return zlib.crc32(" ".join((role, *text.split())).encode(errors="replace"))
+
+
+def _bound(calls: dict[str, Call] | dict[str, str]) -> None:
+    while len(calls) > _CALLS_KEPT:
+        calls.pop(next(iter(calls)))
+
+
+_NOT_TYPED = re.compile(
+    r"\s*(?:"
+    r"<(?:environment_context|user_instructions|turn_aborted|turn_context|subagent_notification|skill"
+    r"|user_shell_command|user_action|hook_prompt|permissions instructions|collaboration_mode|goal_context"
+    r"|internal_model_context|model_switch|personality_spec|skills_instructions|apps_instructions"
+    r"|plugins_instructions|recommended_plugins|system-reminder|INSTRUCTIONS)\b[^>]*>"
+    r"|# AGENTS\.md instructions\b"
+    r"|Another language model started to solve this problem"
+    r"|You are performing a CONTEXT CHECKPOINT COMPACTION"
+    r"|You were originally given instructions from a user over one or more turns"
+    r"|Warning: (?:The maximum number of unified exec processes|apply_patch was requested via)"
+    r")",
+    re.IGNORECASE,
+)
+# What editors put before the user's words, and the tags around an image.
+_EDITOR = re.compile(r"\A\s*# (?:Context from my IDE setup|Files mentioned by the user)\b")
+_REQUEST = re.compile(r"^## My request for Codex:[ \t]*", re.MULTILINE)
+_PICTURE = re.compile(r"</?image\b[^<>]*>")
+_HANDED_OVER, _INTRODUCED = "Another language model started to solve this problem", "analysis:"
+
+
+def typed_text(blocks: Iterable[tuple[str, str]]) -> str:
+    """What the user typed in these blocks of text, each with its kind; empty if nothing."""
+    texts = [_request(text) for text, kind in blocks if _is_typed(text, kind)]
+    return "\n".join(text for text in texts if text)
+
+
+def summary_of(message: str) -> str:
+    """A compaction's summary without its introduction and without Holdfast's own text."""
+    _, _, introduced = message.partition(_HANDED_OVER)
+    _, _, summary = introduced.partition(_INTRODUCED)
+    return without_injected_text(summary or message).strip()
+
+
+def _is_typed(text: str, kind: str) -> bool:
+    if kind in ("", "unknown"):
+        return not _NOT_TYPED.match(text)
+    return kind.startswith("user.")
+
+
+def _request(text: str) -> str:
+    text = without_injected_text(text)
+    if _EDITOR.match(text):
+        request_match = _REQUEST.search(text)
+        text = text[request_match.end() :] if request_match else ""
+    return _PICTURE.sub("", text).strip()

@@ -14,7 +14,7 @@ from typing import Final
 from holdfast.core.events.event import AssistantText, Event, Origin, Prompt, Skipped, Source, TurnEnded
 from holdfast.harnesses import hook_payload
 from holdfast.harnesses.base import Ask, Envelope, HookEvent
-from holdfast.harnesses.gemini.prompts import typed, without_hooks
+from holdfast.harnesses.gemini.records import typed_text, without_hooks
 from holdfast.harnesses.hook_payload import HookContent, SessionPayload
 
 CARRIED = ("GEMINI_SESSION_ID", "GEMINI_CLI_HOME")
@@ -41,7 +41,7 @@ def render_reply(hook_event: HookEvent, brief: str) -> bytes:
 def rehearsal(first: str, second: str, cwd: str, prompt: str) -> tuple[bytes, ...]:
     """The hook events of a session with this prompt that is cleared, and of the next, to its first prompt."""
     next_prompt = hook_payload.prompted("BeforeAgent", second, cwd, "Go on.")
-    return (*hook_payload.rehearsal("BeforeAgent", first, second, cwd, prompt), next_prompt)
+    return (*hook_payload.rehearsal(first, second, cwd, prompt, "BeforeAgent"), next_prompt)
 
 
 def _content(payload: SessionPayload) -> HookContent:
@@ -66,7 +66,7 @@ def _content(payload: SessionPayload) -> HookContent:
 
 
 def _prompt(payload: SessionPayload) -> tuple[Event, ...]:
-    prompt = typed([payload.text("prompt")])
+    prompt = typed_text([payload.text("prompt")])
     return (Prompt(**payload.common("letter", Origin.HUMAN), text=prompt),) if prompt else ()
 
 

@@ -1,4 +1,4 @@
-"""Setup: the hooks and tools to install for Gemini CLI, and whether it is installed.
+"""Setup: what to install for Gemini CLI, whether it is installed, and when its settings let it compact.
 
 Nothing is written here: the wanted entries are returned, and `files` merges them into its own files.
 """
@@ -6,19 +6,25 @@ Nothing is written here: the wanted entries are returned, and `files` merges the
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Final, Self
 
+from holdfast.core.events.event import Skipped
 from holdfast.core.events.install_request import (
     INSTRUCTIONS,
     Json,
     Skill,
+    Wanted,
     WantedBlock,
     WantedCopy,
     WantedEntry,
     WantedMember,
     skill_copies,
 )
+from holdfast.core.session.pressure import AutoCompact
+from holdfast.harnesses.base import SetupBlocker
+from holdfast.harnesses.fields import mapping, read_object
 
 # Milliseconds. The hook itself gives up sooner; these limits only matter if it cannot even start.
 TIMEOUTS = (
@@ -30,40 +36,80 @@ TIMEOUTS = (
 )
 
 
-def wanted(hook_command: str, folder: Path) -> tuple[WantedEntry, ...]:
-    """One hook for each event; without a matcher it is called for every source and every tool."""
-    return tuple(
-        WantedEntry(
-            file=folder / "settings.json",
-            path=("hooks", event),
-            value={
-                "hooks": [
-                    {"type": "command", "name": "holdfast", "command": hook_command, "timeout": timeout}
-                ]
-            },
-            identity=hook_command,
+class Installation:
+    """Where Gemini CLI's files are, and what setup adds to them.
+
+    `home` is the folder that it uses as the user's home; empty for the user's own. With a `root` its settings
+    are those of the project there.
+    """
+
+    def __init__(self, home: str = "", root: Path | None = None) -> None:
+        self._home = home
+        self._root = root
+
+    def moved(self, environment: Mapping[str, str]) -> Self:
+        return type(self)(environment.get("GEMINI_CLI_HOME", ""))
+
+    def in_project(self, root: Path) -> Self:
+        return type(self)(self._home, root)
+
+    def present(self, home: Path, search_path: str) -> bool:
+        return self._in(home).is_dir() or shutil.which("gemini", path=search_path) is not None
+
+    def hurdle(self, home: Path, hook_command: str) -> SetupBlocker | None:  # noqa: ARG002 - it needs no approval
+        return None
+
+    def wanted(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
+        """One hook for each event; without a matcher it is called for every source and every tool."""
+        return tuple(
+            WantedEntry(
+                file=self._settings(home),
+                path=("hooks", event),
+                value={
+                    "hooks": [
+                        {"type": "command", "name": "holdfast", "command": hook_command, "timeout": timeout}
+                    ]
+                },
+                identity=hook_command,
+            )
+            for event, timeout in TIMEOUTS
         )
-        for event, timeout in TIMEOUTS
-    )
+
+    def wanted_tools(self, relay: Sequence[str], home: Path) -> tuple[Wanted, ...]:
+        """The server of Holdfast's tools, and a paragraph about them in every session's instructions."""
+        program, *words = relay
+        value: dict[str, Json] = {"command": program, "args": [*words]}
+        server = WantedMember(self._settings(home), ("mcpServers", "holdfast"), value, identity=relay[3])
+        return (server,) if self._root else (server, WantedBlock(self._in(home) / "GEMINI.md", INSTRUCTIONS))
+
+    def guidance(self, home: Path, skills: Sequence[Skill]) -> tuple[WantedCopy, ...]:
+        """The skills, which are also slash commands."""
+        return () if self._root else skill_copies(skills, self._in(home) / "skills")
+
+    def _settings(self, home: Path) -> Path:
+        """The settings: the user's, or one project's."""
+        return (folder_in(self._root) if self._root else self._in(home)) / "settings.json"
+
+    def _in(self, home: Path) -> Path:
+        return folder_in(Path(self._home) if self._home else home)
 
 
-def wanted_server(relay: Sequence[str], folder: Path) -> WantedMember:
-    """The server of Holdfast's tools."""
-    program, *words = relay
-    value: dict[str, Json] = {"command": program, "args": [*words]}
-    return WantedMember(folder / "settings.json", ("mcpServers", "holdfast"), value, identity=relay[3])
+def folder_in(home: Path) -> Path:
+    """Its folder in a home or in a project."""
+    return home / ".gemini"
 
 
-def wanted_word(folder: Path) -> WantedBlock:
-    """A paragraph about the tools in the instructions for every session."""
-    return WantedBlock(folder / "GEMINI.md", INSTRUCTIONS)
+SHARE: Final = 0.5
+"""The share of the window, if the user set nothing else."""
 
 
-def guidance(folder: Path, skills: Sequence[Skill]) -> tuple[WantedCopy, ...]:
-    """The skills, which are also slash commands."""
-    return skill_copies(skills, folder / "skills")
-
-
-def present(folder: Path, search_path: str) -> bool:
-    """Whether Gemini CLI seems to be installed: its folder exists, or the program is on the search path."""
-    return folder.is_dir() or shutil.which("gemini", path=search_path) is not None
+def auto_compact(home: Path, environment: Mapping[str, str]) -> AutoCompact:
+    """When it compacts by itself; settings that cannot be read count as empty."""
+    folder = folder_in(Path(environment.get("GEMINI_CLI_HOME") or home))
+    try:
+        settings = read_object((folder / "settings.json").read_bytes())
+    except OSError:
+        return AutoCompact(share=SHARE)
+    read = {} if isinstance(settings, Skipped) else settings
+    share = mapping(read.get("model")).get("compressionThreshold")
+    return AutoCompact(share=share if isinstance(share, float) and 0 < share < 1 else SHARE)

@@ -27,10 +27,8 @@ from holdfast.core.events.event import (
 from holdfast.core.evidence.commands.exit_meaning import REFUSED
 from holdfast.core.text.untrusted import is_own_tool, without_injected_text
 from holdfast.harnesses.fields import capped, entering, items, mapping, milliseconds, text, value_of
-from holdfast.harnesses.frame import Frame
-from holdfast.harnesses.gemini.prompts import brief_in, without_hooks
-from holdfast.harnesses.gemini.records import ToolCall
-from holdfast.harnesses.replies import answers, questions_in
+from holdfast.harnesses.gemini.records import ToolCall, brief_in, without_hooks
+from holdfast.harnesses.record_events import Frame, answers, questions_in
 
 _ACTIONS: Final[Mapping[str, Action]] = {
     "run_shell_command": Action.RUN,

@@ -1,7 +1,7 @@
 """Transcript: the records of a Gemini CLI session as events.
 
 It reads a chat from a cursor and remembers nothing else between two reads. `records` has the record types,
-`tools` says what the tools do, `prompts` finds the user's words.
+`tools` says what the tools do, `records` finds the user's words.
 """
 
 from __future__ import annotations
@@ -27,11 +27,20 @@ from holdfast.core.events.event import (
 )
 from holdfast.harnesses.base import Batch
 from holdfast.harnesses.fields import count, decoded, milliseconds
-from holdfast.harnesses.frame import Frame
 from holdfast.harnesses.gemini import tools
-from holdfast.harnesses.gemini.prompts import brief_in, typed, without_hooks, workspace_in
-from holdfast.harnesses.gemini.records import RECORD, Message, Record, Tokens, texts
-from holdfast.harnesses.lines import files_below, read_lines
+from holdfast.harnesses.gemini.records import (
+    RECORD,
+    Message,
+    Record,
+    Tokens,
+    brief_in,
+    texts,
+    typed_text,
+    without_hooks,
+    workspace_in,
+)
+from holdfast.harnesses.record_events import Frame
+from holdfast.harnesses.transcript_files import files_below, read_lines
 
 CHATS: Final = "chats"
 _THANKS: Final = "Got it. Thanks for the additional context!"
@@ -149,7 +158,7 @@ def _said(message: Message, frame: Frame, reached: _Reached) -> Iterator[Event]:
 def _prompted(message: Message, frame: Frame) -> Iterator[Event]:
     whole = texts(message.content)
     # A subagent's task was written by the agent that started it.
-    words = typed(texts(message.shown) or whole) if frame.is_main else ""
+    words = typed_text(texts(message.shown) or whole) if frame.is_main else ""
     if words:
         yield Prompt(**frame.common(Origin.HUMAN), text=words)
     brief = brief_in("\n".join(whole))

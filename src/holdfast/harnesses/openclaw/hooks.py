@@ -25,7 +25,7 @@ from holdfast.harnesses import hook_payload
 from holdfast.harnesses.base import Ask, Envelope, HookEvent
 from holdfast.harnesses.fields import tokens
 from holdfast.harnesses.hook_payload import HookContent, SessionPayload
-from holdfast.harnesses.openclaw import prompts
+from holdfast.harnesses.openclaw import records
 
 CARRIED = ("OPENCLAW_STATE_DIR", "OPENCLAW_CONFIG_PATH")
 ANSWER_LIMIT = 10_000
@@ -71,7 +71,7 @@ def _imminent(payload: SessionPayload) -> CompactionImminent:
 
 
 def _prompt(payload: SessionPayload) -> tuple[Event, ...]:
-    prompt = prompts.typed(payload.text("prompt"))
+    prompt = records.typed_text(payload.text("prompt"))
     return (Prompt(**payload.common("letter", Origin.HUMAN), text=prompt),) if prompt else ()
 
 

@@ -17,7 +17,6 @@ from holdfast.core.agent_log.records import read_log as tree_of
 from holdfast.core.events.event import Skipped
 from holdfast.harnesses.base import FoundLog
 from holdfast.harnesses.fields import mended
-from holdfast.harnesses.lines import files_below, read_lines
 from holdfast.harnesses.openclaw.transcript import (
     DATABASE,
     Unreadable,
@@ -25,6 +24,7 @@ from holdfast.harnesses.openclaw.transcript import (
     session_of,
     sessions_in,
 )
+from holdfast.harnesses.transcript_files import files_below, read_lines
 
 INDEX: Final = "sessions.json"
 FORMATS: Final = ("jsonl", "sqlite")

@@ -38,8 +38,8 @@ from holdfast.harnesses.fields import (
     text,
     value_of,
 )
-from holdfast.harnesses.frame import Frame
 from holdfast.harnesses.openclaw.records import DETAILS, Block, Details, Message
+from holdfast.harnesses.record_events import Frame
 
 _ACTIONS: Final[Mapping[str, Action]] = {
     "bash": Action.RUN,

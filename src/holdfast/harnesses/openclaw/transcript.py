@@ -8,7 +8,7 @@ and its records become events as it grows, so nothing is taken back: the events 
 as do the files it changed. Each event has its record's parent, from which the path to the last record, the
 one that the model sees, can be followed.
 
-`records` has the record types, `record_events` turns a record into events.
+`records` has the record types, `tools` what the tools do.
 """
 
 from __future__ import annotations
@@ -23,23 +23,47 @@ from typing import Final, TypeAlias
 import msgspec
 
 from holdfast.core.agent_log.records import Record as KeptRecord
-from holdfast.core.events.event import Event, Skipped
+from holdfast.core.events.event import (
+    AssistantText,
+    BriefSeen,
+    Compacted,
+    CompactionSign,
+    DigestGiven,
+    Event,
+    ModelChanged,
+    Origin,
+    Prompt,
+    SessionEnded,
+    Skipped,
+    Source,
+    Usage,
+)
 from holdfast.core.text.strings import one_line, shortened
+from holdfast.core.text.untrusted import has_injected_text, without_injected_text
 from holdfast.harnesses.base import Batch, Extent, file_extent
-from holdfast.harnesses.databases import looking_into
-from holdfast.harnesses.fields import decoded, milliseconds
-from holdfast.harnesses.frame import Frame
-from holdfast.harnesses.lines import Line, Stretch, files_below, read_lines
-from holdfast.harnesses.openclaw.record_events import events_in
+from holdfast.harnesses.databases import read_only_database
+from holdfast.harnesses.fields import count, decoded, milliseconds
+from holdfast.harnesses.openclaw import records, tools
 from holdfast.harnesses.openclaw.records import (
     PASSED_OVER,
     PASSED_OVER_UNREAD,
     READ_TYPES,
     RECORD,
+    Block,
+    Checkpoint,
+    Message,
     Moment,
     Record,
+    Tokens,
 )
-from holdfast.harnesses.packed import unpacked
+from holdfast.harnesses.record_events import Frame
+from holdfast.harnesses.transcript_files import (
+    Line,
+    Stretch,
+    files_below,
+    read_lines,
+    unpack,
+)
 
 _ROLES = frozenset(
     """user assistant toolResult bashExecution custom hookMessage system compactionSummary
@@ -84,14 +108,14 @@ def session_of(path: Path) -> str:
     return (first.id if first.type == "session" else None) or path.stem
 
 
-def forked_from(path: Path) -> Path | None:
-    """The session in the same database that this one was forked from; None if it is not a fork."""
+def earlier_transcripts(path: Path) -> tuple[Path, ...]:
+    """The session in the same database that this one was forked from; none if it is not a fork."""
     if not is_row(path):
-        return None
+        return ()
     lines = _rows(path, "", _HEAD).lines[:1]
     first = _record(lines[0]) if lines else None
     origin = _ORIGIN.match(first.origin or "") if isinstance(first, Record) else None
-    return path.parent / origin["session"] if origin else None
+    return (path.parent / origin["session"],) if origin else ()
 
 
 def events_of(session: str, record: KeptRecord) -> tuple[Event, ...]:
@@ -112,7 +136,7 @@ def transcripts(folder: Path) -> Iterator[Path]:
     """The files of sessions below a folder, and the sessions in the databases there."""
     yield from files_below(folder)
     for database in files_below(folder, DATABASE):
-        with contextlib.suppress(Unreadable), looking_into(database) as connection:
+        with contextlib.suppress(Unreadable), read_only_database(database) as connection:
             ids = [id for (id,) in connection.execute(_IDS) if isinstance(id, str) and _NAME.fullmatch(id)]
             yield from (database / id for id in ids)
 
@@ -122,7 +146,7 @@ def extent(path: Path) -> Extent | None:
     if not is_row(path):
         return file_extent(path)
     try:
-        with looking_into(path.parent) as connection:
+        with read_only_database(path.parent) as connection:
             (size,) = connection.execute(_SIZE, (path.name,)).fetchone()
             last = connection.execute(_LAST, (path.name,)).fetchone()
     except Unreadable:
@@ -140,13 +164,13 @@ def is_row(path: Path) -> bool:
 
 def sessions_in(database: Path) -> Iterator[tuple[str, str, str]]:
     """The sessions in an OpenClaw database: the key, the id, and its entry as JSON."""
-    with looking_into(database) as connection:
+    with read_only_database(database) as connection:
         yield from connection.execute(_SESSIONS)
 
 
 def lines_in(database: Path, session: str) -> Iterator[bytes]:
     """The records of a session in an OpenClaw database, in order."""
-    with looking_into(database) as connection:
+    with read_only_database(database) as connection:
         for row in connection.execute(_ROWS, (session, _BEFORE_ALL)):
             yield _row(*row).content
 
@@ -161,14 +185,14 @@ class _Row(Line, frozen=True):
 
 def _row(number: int, line: bytes | None, packed: bytes | None) -> _Row:
     """A row's record; an empty one if it cannot be unpacked."""
-    return _Row(number, line if line is not None else unpacked(packed or b"", _LARGEST_RECORD))
+    return _Row(number, line if line is not None else unpack(packed or b"", _LARGEST_RECORD))
 
 
 def _rows(path: Path, cursor: str, limit: int) -> Stretch:
     """About `limit` bytes of a session's rows after the cursor, which is the last row's number."""
     reached = int(cursor) if cursor.removeprefix("-").isdecimal() and len(cursor) < 19 else _BEFORE_ALL
     try:
-        with looking_into(path.parent) as connection:
+        with read_only_database(path.parent) as connection:
             last = connection.execute(_LAST, (path.name,)).fetchone()
             # If it has fewer rows than were read, it is another database.
             start = reached if last and reached <= last[0] else _BEFORE_ALL
@@ -270,3 +294,120 @@ def _milliseconds(moment: Moment) -> int:
     if isinstance(moment, str):
         return milliseconds(moment)
     return int(moment) if moment is not None and 0 < moment < _LATEST else 0
+
+
+_MIRRORS = frozenset({"delivery-mirror", "gateway-injected"})
+"""Not real models: OpenClaw records under these names what was shown to the user."""
+_CUT_OFF = frozenset({"aborted", "error"})
+
+
+def events_in(record: Record, frame: Frame) -> Iterable[Event]:
+    """The events in a record, if any."""
+    match record:
+        case Record(type="message", message=Message() as message):
+            return _message(message, frame)
+        case Record(type="compaction"):
+            return (_compacted(record, frame),)
+        case Record(type="checkpoint", checkpoint=Checkpoint() as checkpoint):
+            return _digest(checkpoint, frame)
+        case Record(type="model_change" | "session", model=str() as model) if model:
+            return (ModelChanged(**frame.common(Origin.HARNESS), model=model),)
+        case Record(type="custom_message"):
+            return _brief(record.content, frame)
+        case Record(type="reset"):
+            # The file keeps its name; the conversation in it starts anew.
+            return (SessionEnded(**frame.common(Origin.HARNESS), reason=Source.CLEAR),)
+        case _:
+            return ()
+
+
+def _message(message: Message, frame: Frame) -> Iterable[Event]:
+    match message.role:
+        case "user":
+            return _prompt(message, frame)
+        case "assistant":
+            return _assistant(message, frame)
+        case "toolResult":
+            return tools.returned(message, frame)
+        case "bashExecution":
+            return tools.ran(message, frame)
+        case "custom" | "hookMessage" if message.custom_type == tools.NESTED:
+            return tools.nested(message, frame)
+        case "custom" | "hookMessage":
+            return _brief(message.content, frame)
+        case _:
+            return ()
+
+
+def _prompt(message: Message, frame: Frame) -> Iterable[Event]:
+    origin = message.provenance
+    if origin is not None and origin.kind not in (None, "external_user"):
+        return ()
+    text = records.typed_text(tools.content_text(message.content))
+    return (Prompt(**frame.common(Origin.HUMAN), text=text),) if text else ()
+
+
+def _assistant(message: Message, frame: Frame) -> Iterable[Event]:
+    if message.provider == "openclaw" and message.model in _MIRRORS:
+        return ()
+    content = message.content
+    blocks = [Block("text", content)] if isinstance(content, str) else content or ()
+    events: list[Event] = []
+    for number, block in enumerate(blocks):
+        if block.type == "text":
+            events += _said(block.text or "", frame.block(number))
+        elif block.type == "toolCall" and message.stop not in _CUT_OFF:
+            # The calls of a message that was cut off are never made.
+            events += tools.called(block, frame.block(number))
+    if message.usage is not None:
+        events += _usage(message.usage, message.model or "", frame)
+    return events
+
+
+def _said(text: str, frame: Frame) -> Iterable[Event]:
+    text = records.agent_text(text)
+    return (AssistantText(**frame.common(Origin.ASSISTANT), text=text),) if text else ()
+
+
+def _usage(tokens: Tokens, model: str, frame: Frame) -> Iterable[Event]:
+    """The tokens of one request; a request that failed has none, and says nothing about the window."""
+    if not (tokens.input or tokens.output or tokens.cache_read or tokens.cache_written):
+        return ()
+    usage = Usage(
+        **frame.part(Origin.HARNESS, "usage"),
+        input=count(tokens.input),
+        output=count(tokens.output),
+        cache_read=count(tokens.cache_read),
+        cache_written=count(tokens.cache_written),
+        model=model,
+    )
+    return (usage,)
+
+
+def _brief(content: str | list[Block] | None, frame: Frame) -> Iterable[Event]:
+    text = tools.content_text(content)
+    return (BriefSeen(**frame.common(Origin.OURS), text=text),) if has_injected_text(text) else ()
+
+
+def _compacted(record: Record, frame: Frame) -> Compacted:
+    return Compacted(
+        **frame.common(Origin.HARNESS),
+        sign=CompactionSign.BOUNDARY,
+        summary=without_injected_text(record.summary or "").strip(),
+        tokens_before=count(record.tokens_before),
+        tokens_after=count(record.tokens_after),
+    )
+
+
+def _digest(checkpoint: Checkpoint, frame: Frame) -> Iterator[Event]:
+    parts = [checkpoint.summary or ""]
+    for title, rows in (
+        ("Topics", checkpoint.topics),
+        ("Key decisions", checkpoint.decisions),
+        ("Open questions", checkpoint.questions),
+    ):
+        if rows:
+            parts.append("\n".join((f"{title}:", *(f"- {row}" for row in rows))))
+    text = without_injected_text("\n\n".join(filter(None, parts))).strip()
+    if text:
+        yield DigestGiven(**frame.common(Origin.HARNESS), text=text)

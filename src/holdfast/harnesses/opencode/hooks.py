@@ -12,10 +12,10 @@ from holdfast.core.events.event import Event, Origin, Prompt, Skipped, TurnEnded
 from holdfast.core.text.untrusted import is_own_tool, without_injected_text
 from holdfast.harnesses import hook_payload
 from holdfast.harnesses.base import Ask, Envelope, HookEvent
-from holdfast.harnesses.frame import Frame
 from holdfast.harnesses.hook_payload import HookContent, SessionPayload
 from holdfast.harnesses.opencode import tools
-from holdfast.harnesses.opencode.auto_compact import window
+from holdfast.harnesses.opencode.setup import window
+from holdfast.harnesses.record_events import Frame
 
 CARRIED = ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "OPENCODE_DB")
 ANSWER_LIMIT = 10_000

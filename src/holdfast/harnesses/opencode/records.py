@@ -1,7 +1,7 @@
 """Records: an OpenCode message and its parts as it stores them, with only the fields that Holdfast reads.
 
-Its database has them row by row, and the file that `opencode export` writes has the same form. `messages` and
-`tools` interpret them.
+Its database has them row by row, and the file that `opencode export` writes has the same form. `transcript`
+and `tools` interpret them.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ class Info(msgspec.Struct):
 
     @property
     def cwd(self) -> str:
-        found = decoded(_FOLDER, self.path)
-        return "" if isinstance(found, Skipped) else found.cwd or ""
+        folder = decoded(_FOLDER, self.path)
+        return "" if isinstance(folder, Skipped) else folder.cwd or ""
 
 
 class State(msgspec.Struct):

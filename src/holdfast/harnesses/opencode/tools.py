@@ -25,10 +25,10 @@ from holdfast.core.events.event import (
 )
 from holdfast.core.evidence.commands.exit_meaning import REFUSED
 from holdfast.core.text.untrusted import is_own_tool, without_injected_text
-from holdfast.harnesses import replies
+from holdfast.harnesses import record_events
 from holdfast.harnesses.fields import capped, entering, items, mapping, text, value_of
-from holdfast.harnesses.frame import Frame
 from holdfast.harnesses.opencode.records import Part, State
+from holdfast.harnesses.record_events import Frame
 
 _ACTIONS: Final[Mapping[str, Action]] = {
     "bash": Action.RUN,
@@ -134,7 +134,7 @@ def _detail(action: Action, arguments: Mapping[str, object]) -> str:
         case Action.DELEGATE:
             return text(arguments, "prompt")
         case Action.ASK:
-            return replies.questions_in(arguments)
+            return record_events.questions_in(arguments)
         case Action.OTHER:
             return msgspec.json.encode(arguments).decode() if arguments else ""
         case _:
@@ -159,9 +159,9 @@ def _replied(state: State, tool: str, arguments: Mapping[str, object], frame: Fr
     if _ACTIONS.get(tool) is Action.ASK:
         questions = (text(mapping(entry), "question") for entry in items(arguments.get("questions")))
         chosen = items(mapping(value_of(state.metadata)).get("answers"))
-        yield from replies.answers(frame.record, zip(questions, chosen, strict=False), frame)
+        yield from record_events.answers(frame.record, zip(questions, chosen, strict=False), frame)
     elif tool in _ACTIONS and (refused := _REFUSED.match(state.error or "")):
-        yield from replies.reply(frame.record, refused["words"] or "", frame)
+        yield from record_events.reply(frame.record, refused["words"] or "", frame)
 
 
 def _returned(state: State, action: Action, frame: Frame) -> Iterator[Event]:

@@ -1,6 +1,6 @@
 """The embedded store: one SQLite file, no server. The only package with SQLite's dialect."""
 
-from holdfast.stores.sqlite.recovery.set_aside import (
+from holdfast.stores.sqlite.recovery.backups import (
     back_up_daily,
     copies,
     damaged,
@@ -10,9 +10,9 @@ from holdfast.stores.sqlite.recovery.set_aside import (
     newest_backup,
     set_aside,
 )
+from holdfast.stores.sqlite.redactions import texts_of_copy
 from holdfast.stores.sqlite.rewriting import rewriting
 from holdfast.stores.sqlite.store import SqliteStore, open_in_memory, open_store
-from holdfast.stores.sqlite.texts import texts_of_copy
 
 __all__ = [
     "SqliteStore",

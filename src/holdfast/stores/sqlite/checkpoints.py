@@ -5,7 +5,7 @@ from __future__ import annotations
 from holdfast.core.brief.compose import Reason, Receipt
 from holdfast.core.session.checkpoint import Checkpoint
 from holdfast.core.session.session import Trigger
-from holdfast.stores.base import NOBODY
+from holdfast.stores.base import UNREDACTED
 from holdfast.stores.codec import (
     decode_items,
     decode_name,
@@ -26,7 +26,7 @@ class Checkpoints:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def add_checkpoint(self, checkpoint: Checkpoint, redactor: str = NOBODY) -> None:
+    def add_checkpoint(self, checkpoint: Checkpoint, redactor: str = UNREDACTED) -> None:
         self._database.write(_ADD_CHECKPOINT, {**_columns(checkpoint), "redactor": redactor})
 
     def checkpoints_of_session(self, session: str, limit: int) -> list[Checkpoint]:
@@ -46,7 +46,7 @@ class Checkpoints:
             _PRUNE_CHECKPOINTS, {"before": to_iso(before), "newest_before": to_iso(newest_before)}
         )
 
-    def add_receipt(self, receipt: Receipt, redactor: str = NOBODY) -> None:
+    def add_receipt(self, receipt: Receipt, redactor: str = UNREDACTED) -> None:
         self._database.write(_ADD_RECEIPT, {**_receipt_columns(receipt), "redactor": redactor})
 
     def receipts(self, session: str, limit: int) -> list[Receipt]:

@@ -12,14 +12,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from holdfast.core.memory.memory import Merits
-from holdfast.stores.base import NOBODY, Document, Hit, Within
+from holdfast.stores.base import UNREDACTED, Hit, SearchDocument, Within
 from holdfast.stores.codec import encode_texts, packed, unit
 from holdfast.stores.sqlite.database import Bindings, Database, Row
-from holdfast.stores.sqlite.search.bm25 import any_of
-from holdfast.stores.sqlite.search.words import NEWEST_MOST, SCORED_MOST, Words
+from holdfast.stores.sqlite.words import NEWEST_MOST, SCORED_MOST, Words, any_of
 
 if TYPE_CHECKING:
-    from holdfast.stores.sqlite.search.vectors import Vectors
+    from holdfast.stores.sqlite.vectors import Vectors
 
 
 class Documents:
@@ -31,7 +30,7 @@ class Documents:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def add_document(self, document: Document, redactor: str = NOBODY) -> None:
+    def add_document(self, document: SearchDocument, redactor: str = UNREDACTED) -> None:
         columns: Bindings = {
             "id": document.id,
             "kind": document.kind,
@@ -53,14 +52,14 @@ class Documents:
     def drop_document(self, id: str) -> None:
         self._database.write(_DROP_DOCUMENT, {"id": id})
 
-    def documents(self, within: Within, limit: int) -> list[Document]:
+    def documents(self, within: Within, limit: int) -> list[SearchDocument]:
         return self._documents(_DOCUMENTS, {**where(within), "limit": limit})
 
-    def documents_beginning(self, prefix: str, within: Within, limit: int) -> list[Document]:
+    def documents_beginning(self, prefix: str, within: Within, limit: int) -> list[SearchDocument]:
         beginning: Bindings = {"first": prefix, "last": f"{prefix}\U0010ffff", "limit": limit}
         return self._documents(_DOCUMENTS_BEGINNING, {**where(within), **beginning})
 
-    def around(self, ids: Sequence[str], reach: int, within: Within) -> list[Document]:
+    def around(self, ids: Sequence[str], reach: int, within: Within) -> list[SearchDocument]:
         bindings: Bindings = {"ids": encode_texts(tuple(ids)), "reach": reach}
         return [
             _document(row[:9], Merits(*row[9:]) if row[9] is not None else None)
@@ -92,7 +91,7 @@ class Documents:
         ids: dict[int, str] = dict(self._database.rows(_OF_VECTORS, numbers))
         return [Hit(ids[number], cosine) for number, cosine in neighbours if number in ids][:limit]
 
-    def without_vector(self, limit: int) -> list[Document]:
+    def without_vector(self, limit: int) -> list[SearchDocument]:
         return self._documents(_WITHOUT_VECTOR, {"limit": limit})
 
     def put_vector(self, id: str, vector: Sequence[float]) -> None:
@@ -109,9 +108,7 @@ class Documents:
         if self._vectors is not None and self._vectors.size == size and not self._database.is_writing:
             return self._vectors
         # Imported here: numpy takes longer to load than a hook may take.
-        vectors: Vectors = import_module("holdfast.stores.sqlite.search.vectors").Vectors(
-            self._database, size
-        )
+        vectors: Vectors = import_module("holdfast.stores.sqlite.vectors").Vectors(self._database, size)
         if not self._database.is_writing:
             self._vectors = vectors
         return vectors
@@ -120,14 +117,14 @@ class Documents:
         bindings: Bindings = {"query": any_of(words), "scored": scored, "limit": limit}
         return [Hit(id, score) for id, score in self._database.rows(sql, {**where(within), **bindings})]
 
-    def _documents(self, sql: str, bindings: Bindings) -> list[Document]:
+    def _documents(self, sql: str, bindings: Bindings) -> list[SearchDocument]:
         return [_document(row, None) for row in self._database.rows(sql, bindings)]
 
 
-def _document(row: Row, merits: Merits | None) -> Document:
+def _document(row: Row, merits: Merits | None) -> SearchDocument:
     """In the order of `_READ`."""
     id, kind, project_id, text, session, at, place, source, worktree_id = row
-    return Document(id, kind, project_id, text, (), session, at, place, source, worktree_id, merits)
+    return SearchDocument(id, kind, project_id, text, (), session, at, place, source, worktree_id, merits)
 
 
 def where(within: Within) -> Bindings:

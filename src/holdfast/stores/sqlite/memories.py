@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from holdfast.core.memory.memory import Label, Memory, MemoryKind, MemoryScope
-from holdfast.stores.base import NOBODY, Within
+from holdfast.stores.base import UNREDACTED, Within
 from holdfast.stores.codec import decode_name, decode_texts, encode_texts, identity_hash, subject_hash
 from holdfast.stores.sqlite.database import Bindings, Database, Row
 from holdfast.stores.sqlite.documents import where
@@ -19,7 +19,7 @@ class Memories:
         self._database = database
 
     def put_memory(self, memory: Memory, redactor: str = "") -> None:
-        self._database.write(_PUT_MEMORY, {**_columns(memory), "redactor": redactor, "nobody": NOBODY})
+        self._database.write(_PUT_MEMORY, {**_columns(memory), "redactor": redactor, "nobody": UNREDACTED})
 
     def memory(self, id: str) -> Memory | None:
         matches = self.memories_named([id])

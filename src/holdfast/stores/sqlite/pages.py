@@ -11,9 +11,8 @@ from holdfast.core.memory.memory import Memory
 from holdfast.core.session.checkpoint import Checkpoint
 from holdfast.core.session.score import SessionScore
 from holdfast.core.session.session import Phase, Session
-from holdfast.stores.base import Within
+from holdfast.stores.base import Captured, DailyCheckpoints, PageMark, RowHead, StoreCounts, Within
 from holdfast.stores.codec import decode_event, decode_session, to_iso
-from holdfast.stores.paged import Captured, Counts, DailyCheckpoints, Head, Mark
 from holdfast.stores.sqlite import checkpoints, memories, records
 from holdfast.stores.sqlite.database import Bindings, Database
 from holdfast.stores.sqlite.documents import where
@@ -33,35 +32,35 @@ class Pages:
         row = self._database.row(f"{checkpoints.READ_RECEIPT} where id = :id", {"id": id})
         return checkpoints.receipt_of(row) if row else None
 
-    def page_of_checkpoints(self, behind: Mark, limit: int) -> list[Checkpoint]:
+    def page_of_checkpoints(self, behind: PageMark, limit: int) -> list[Checkpoint]:
         return self._checkpoints(_CHECKPOINTS, _behind_iso(behind, limit))
 
-    def page_of_project(self, project_id: str, behind: Mark, limit: int) -> list[Checkpoint]:
+    def page_of_project(self, project_id: str, behind: PageMark, limit: int) -> list[Checkpoint]:
         return self._checkpoints(_OF_PROJECT, {**_behind_iso(behind, limit), "project_id": project_id})
 
-    def page_of_session(self, session: str, behind: Mark, limit: int) -> list[Checkpoint]:
+    def page_of_session(self, session: str, behind: PageMark, limit: int) -> list[Checkpoint]:
         return self._checkpoints(_OF_SESSION, {**_behind_iso(behind, limit), "session": session})
 
-    def page_of_sessions(self, project_id: str, behind: Mark, limit: int) -> list[Session]:
+    def page_of_sessions(self, project_id: str, behind: PageMark, limit: int) -> list[Session]:
         sql = _SESSIONS_OF_PROJECT if project_id else _SESSIONS
         rows = self._database.rows(sql, {**_behind(behind, limit), "project_id": project_id})
         return [decode_session(metadata) for (metadata,) in rows]
 
-    def page_of_events(self, session: str, behind: Mark, limit: int) -> list[Event]:
+    def page_of_events(self, session: str, behind: PageMark, limit: int) -> list[Event]:
         rows = self._database.rows(_EVENTS, {**_behind(behind, limit), "session": session})
         events = (decode_event(kind, data) for kind, data in rows)
         return [event for event in events if event is not None]
 
-    def page_of_receipts(self, session: str, behind: Mark, limit: int) -> list[Receipt]:
+    def page_of_receipts(self, session: str, behind: PageMark, limit: int) -> list[Receipt]:
         sql = _RECEIPTS_OF_SESSION if session else _RECEIPTS
         rows = self._database.rows(sql, {**_behind(behind, limit), "session": session})
         return [checkpoints.receipt_of(row) for row in rows]
 
-    def page_of_memories(self, within: Within, behind: Mark, limit: int) -> list[Memory]:
+    def page_of_memories(self, within: Within, behind: PageMark, limit: int) -> list[Memory]:
         rows = self._database.rows(_MEMORIES, {**where(within), **_behind(behind, limit)})
         return [memories.memory_of(row) for row in rows]
 
-    def page_of_scores(self, behind: Mark, limit: int) -> list[SessionScore]:
+    def page_of_scores(self, behind: PageMark, limit: int) -> list[SessionScore]:
         return [records.score_of(row) for row in self._database.rows(_SCORES, _behind(behind, limit))]
 
     def projects(self) -> list[Project]:
@@ -71,12 +70,12 @@ class Pages:
         row = self._database.row(_PROJECT_AT, {"path": path})
         return str(row[0]) if row else ""
 
-    def heads(self, limit: int) -> list[Head]:
-        return [Head(*row) for row in self._database.rows(_HEADS, {"limit": limit})]
+    def heads(self, limit: int) -> list[RowHead]:
+        return [RowHead(*row) for row in self._database.rows(_HEADS, {"limit": limit})]
 
-    def counts(self) -> Counts:
+    def counts(self) -> StoreCounts:
         row = self._database.row(_COUNTS, {"live": Phase.LIVE.value})
-        return Counts(*row) if row else Counts(0, 0, 0, 0, 0, 0, 0)
+        return StoreCounts(*row) if row else StoreCounts(0, 0, 0, 0, 0, 0, 0)
 
     def captured(self) -> list[Captured]:
         return [Captured(*row) for row in self._database.rows(_CAPTURED, {"live": Phase.LIVE.value})]
@@ -88,11 +87,11 @@ class Pages:
         return [checkpoints.checkpoint_of(row) for row in self._database.rows(sql, bindings)]
 
 
-def _behind(mark: Mark, limit: int) -> Bindings:
+def _behind(mark: PageMark, limit: int) -> Bindings:
     return {"at": mark.at, "mark": mark.id, "limit": limit}
 
 
-def _behind_iso(mark: Mark, limit: int) -> Bindings:
+def _behind_iso(mark: PageMark, limit: int) -> Bindings:
     """The same for a table whose times are texts."""
     return {**_behind(mark, limit), "at": to_iso(mark.at)}
 

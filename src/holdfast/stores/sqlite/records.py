@@ -8,8 +8,8 @@ from typing import Final
 
 from holdfast.core.events.event import Event
 from holdfast.core.session.score import SessionScore, Start
+from holdfast.stores.base import RECORDS, RecordsKept
 from holdfast.stores.codec import decode_event, decode_name, encode_texts
-from holdfast.stores.recorded import RECORDS, RecordsKept
 from holdfast.stores.sqlite.database import Bindings, Database, Row
 
 

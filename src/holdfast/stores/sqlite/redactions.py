@@ -1,4 +1,4 @@
-"""Redactors in SQLite: which redactor processed each row, and rewriting the rows of an older one.
+"""Redactors in SQLite: which redactor processed each row, rewriting the rows of an older one, and all texts.
 
 What is a secret is decided elsewhere. A row and its mark change in one transaction, so a process that is
 killed half-way leaves each row either unchanged or done.
@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import TypeAlias
 
 from holdfast.core.agent_log.records import map_record
 from holdfast.lazy_dataclass import dataclass
-from holdfast.stores.base import Change, Redaction, Rewritten, Text
-from holdfast.stores.codec import identity_hash, map_document, map_session, subject_hash
+from holdfast.stores.base import Change, Redaction, Rewritten, StoredText
+from holdfast.stores.codec import identity_hash, map_document, map_session, subject_hash, texts_of
 from holdfast.stores.sqlite.database import Bindings, Database
-from holdfast.stores.sqlite.texts import texts_in
 
 _Map: TypeAlias = Callable[[str, Callable[[str], str]], str]
 
@@ -53,7 +53,7 @@ class Redactions:
             changes += mapped != texts
         return Rewritten(row_count, changes)
 
-    def texts(self) -> Iterator[Text]:
+    def texts(self) -> Iterator[StoredText]:
         return texts_in(self._database)
 
     def fact(self, name: str) -> str:
@@ -315,3 +315,38 @@ update documents
 )
 
 _TABLES = (_SESSIONS, _CHECKPOINTS, _RECEIPTS, _MEMORIES, _DOCUMENTS, _MESSAGES, _LOGS)
+
+
+def texts_in(database: Database) -> Iterator[StoredText]:
+    """Every text of every column of every table; of a JSON document, each text in it."""
+    for (table,) in database.rows(_TEXT_TABLES):
+        columns = [str(name) for _, name, *_ in database.rows(f'pragma table_info("{table}")')]
+        # The names come from Holdfast's own schema.
+        for row in database.each(f'select * from "{table}"'):  # noqa: S608
+            for column, value in zip(columns, row, strict=True):
+                if isinstance(value, str):
+                    yield from (StoredText(f"{table}.{column}", text) for text in _texts(value))
+
+
+def texts_of_copy(path: Path) -> Iterator[StoredText]:
+    """The same for a copy of the database, read-only; StoreCorrupt if it cannot be read."""
+    database = Database.to_look_at(path)
+    try:
+        yield from texts_in(database)
+    finally:
+        database.close()
+
+
+def _texts(value: str) -> Iterator[str]:
+    return texts_of(value) if value[:1] in ("{", "[") else iter((value,))
+
+
+# Neither what an index keeps for itself, nor a view of it.
+_TEXT_TABLES = """
+select name
+  from pragma_table_list
+ where schema = 'main'
+   and type = 'table'
+   and name not like 'sqlite!_%' escape '!'
+ order by name
+"""

@@ -9,11 +9,10 @@ from collections.abc import Generator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
-from holdfast.stores.sqlite.database import Database
-from holdfast.stores.sqlite.recovery.set_aside import COMPANIONS
+from holdfast.stores.sqlite.database import Database, translated
+from holdfast.stores.sqlite.recovery.backups import COMPANIONS
 from holdfast.stores.sqlite.schema import latest, migrate_unsaved, refuse_later, shipped
 from holdfast.stores.sqlite.store import SqliteStore
-from holdfast.stores.sqlite.translation import translated
 
 DRAFT = ".rewriting"
 """The ending of an unfinished copy's name. One that a killed process left does not count as a backup."""

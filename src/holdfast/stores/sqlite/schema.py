@@ -12,9 +12,8 @@ from pathlib import Path
 
 from holdfast.errors import StoreTooNew
 from holdfast.lazy_dataclass import dataclass
-from holdfast.stores.sqlite.database import Database, run
-from holdfast.stores.sqlite.recovery.set_aside import back_up
-from holdfast.stores.sqlite.translation import translated
+from holdfast.stores.sqlite.database import Database, run, translated
+from holdfast.stores.sqlite.recovery.backups import back_up
 
 
 @dataclass(frozen=True, slots=True)

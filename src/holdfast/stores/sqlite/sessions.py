@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.core.session.session import Phase, Process, Session
-from holdfast.stores.base import NOBODY, Lineage
+from holdfast.stores.base import UNREDACTED, Lineage
 from holdfast.stores.codec import decode_session, encode_session
 from holdfast.stores.sqlite.database import Bindings, Database
 
@@ -19,7 +19,7 @@ class Sessions:
         return matches[0] if matches else None
 
     def put_session(self, session: Session, redactor: str = "") -> None:
-        self._database.write(_PUT_SESSION, {**_columns(session), "redactor": redactor, "nobody": NOBODY})
+        self._database.write(_PUT_SESSION, {**_columns(session), "redactor": redactor, "nobody": UNREDACTED})
 
     def sessions(self, limit: int) -> list[Session]:
         return self._sessions(_SESSIONS, {"limit": limit})

@@ -11,23 +11,20 @@ from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
 from holdfast.errors import StoreError
-from holdfast.stores.held import emptied, held, note_held
 from holdfast.stores.sqlite.checkpoints import Checkpoints
-from holdfast.stores.sqlite.database import Database
+from holdfast.stores.sqlite.database import Database, corrupt, translated
 from holdfast.stores.sqlite.documents import Documents
-from holdfast.stores.sqlite.erasing import Erasing
-from holdfast.stores.sqlite.events import Events
-from holdfast.stores.sqlite.forgetting import Forgetting
-from holdfast.stores.sqlite.logs import Logs
+from holdfast.stores.sqlite.events import Events, Logs
+from holdfast.stores.sqlite.forgetting import Erasing, Forgetting
 from holdfast.stores.sqlite.memories import Memories
 from holdfast.stores.sqlite.pages import Pages
 from holdfast.stores.sqlite.records import Records
 from holdfast.stores.sqlite.redactions import Redactions
 from holdfast.stores.sqlite.schema import Migration, migrate, migrate_unsaved, refuse_later, shipped
-from holdfast.stores.sqlite.search.words import Words
 from holdfast.stores.sqlite.sessions import Sessions
 from holdfast.stores.sqlite.sites import Sites
-from holdfast.stores.sqlite.translation import corrupt, translated
+from holdfast.stores.sqlite.words import Words
+from holdfast.stores.store_files import emptied, held, note_held
 
 
 class SqliteStore(

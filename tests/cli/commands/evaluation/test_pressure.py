@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from holdfast.models.known import KNOWN
+from holdfast.models.known import KNOWN_MODELS
 from tests.cli.conftest import Person
 
 
@@ -50,7 +50,7 @@ def test_the_report_by_harness_and_family(person: Person, tmp_path: Path) -> Non
         ("all", "all", 1),
     ]
     unmeasured = {row["family"] for row in rows if not row["requests"]}
-    assert unmeasured == {known.name for known in KNOWN} - {"claude"}
+    assert unmeasured == {known.name for known in KNOWN_MODELS} - {"claude"}
     assert rows[0]["within"] == 1.0
     assert rows[0]["median"] == 0.0
     done = person.types("eval", "pressure", "--data", str(data))

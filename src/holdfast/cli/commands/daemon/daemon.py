@@ -21,8 +21,7 @@ from holdfast.engine.liveness import (
     start_of,
 )
 from holdfast.errors import DaemonAway
-from holdfast.stores.held import emptied
-from holdfast.stores.set_aside import RECOVER, set_aside_stores
+from holdfast.stores.store_files import RECOVER, emptied, set_aside_stores
 
 STOP_TIME = 10.0
 CHECK_TIME = 600.0

@@ -26,7 +26,7 @@ from holdfast.engine.documents import ledger as ledgers
 from holdfast.engine.engine import Engine
 from holdfast.errors import HoldfastError
 from holdfast.files import ledger as files
-from holdfast.files.ledger import Place
+from holdfast.files.ledger import LedgerPlace
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.codec import to_iso
 
@@ -83,7 +83,7 @@ class _Opened:
 
     engine: Engine
     project: Project
-    place: Place
+    place: LedgerPlace
 
 
 @command(

@@ -16,7 +16,7 @@ from holdfast.core.session.pressure import factor_of
 from holdfast.engine.evaluation.estimates import Errors, Estimate, errors, estimates
 from holdfast.engine.evaluation.survival import read, transcripts
 from holdfast.errors import TranscriptUnreadable
-from holdfast.models.known import KNOWN
+from holdfast.models.known import KNOWN_MODELS
 
 ALL = "all"
 
@@ -41,7 +41,7 @@ def pressure(*, data: Path, as_json: bool) -> None:
     all_estimates = [
         estimate
         for each in with_progress(transcripts(data), "counting")
-        for estimate in estimates(each.harness.name, read(each.harness, each.path)[0], KNOWN, count)
+        for estimate in estimates(each.harness.name, read(each.harness, each.path)[0], KNOWN_MODELS, count)
     ]
     if not all_estimates:
         raise TranscriptUnreadable("no transcript that was found holds counts of two requests in a row")
@@ -57,7 +57,7 @@ def pressure(*, data: Path, as_json: bool) -> None:
     )
     say("errors as shares of what was counted; the factor is what the model made of one token of o200k")
     if unmeasured:
-        used = ", ".join(f"{family} ({factor_of(family, KNOWN):.2f})" for family in unmeasured)
+        used = ", ".join(f"{family} ({factor_of(family, KNOWN_MODELS):.2f})" for family in unmeasured)
         say(f"unmeasured, since no transcript here holds counts of theirs; the factors used: {used}")
 
 
@@ -72,11 +72,11 @@ def _rows(all_estimates: Sequence[Estimate]) -> Iterator[tuple[str, str, Errors]
 
 def _unmeasured(all_estimates: Sequence[Estimate]) -> list[str]:
     """The families of models that Holdfast knows and of which nothing was found."""
-    return sorted({known.name for known in KNOWN} - {estimate.family for estimate in all_estimates})
+    return sorted({known.name for known in KNOWN_MODELS} - {estimate.family for estimate in all_estimates})
 
 
 def _cells(harness: str, family: str, of: Errors) -> tuple[str, ...]:
     measured = "–" if of.factor is None else f"{of.factor:.2f}"
-    used = "" if family == ALL else f"{factor_of(family, KNOWN):.2f}"
+    used = "" if family == ALL else f"{factor_of(family, KNOWN_MODELS):.2f}"
     shares = (f"{of.median:+.1%}", f"{of.mean:.1%}", f"{of.p90:.1%}")
     return harness, family, str(of.requests), f"{of.within:.1%}", *shares, measured, used

@@ -33,7 +33,7 @@ from holdfast.engine.repository.projects import by_name, last_in_place, resolve
 from holdfast.engine.upkeep import recover_store
 from holdfast.errors import DaemonAway, HoldfastError
 from holdfast.stores.base import Store
-from holdfast.stores.set_aside import set_aside_stores
+from holdfast.stores.store_files import set_aside_stores
 
 FORGETTING_TIME = 600.0
 NEAREST = 3

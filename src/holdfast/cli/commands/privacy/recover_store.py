@@ -16,7 +16,7 @@ from holdfast.cli.options import command, json_option
 from holdfast.cli.printing import give, give_json, give_table, say
 from holdfast.engine.redaction.redactor import lists_of
 from holdfast.engine.upkeep.recover_store import Progress, Recovery, recover, remove
-from holdfast.stores.set_aside import set_aside_stores
+from holdfast.stores.store_files import set_aside_stores
 
 NAMES: Final = {
     "forgotten": "what was forgotten",

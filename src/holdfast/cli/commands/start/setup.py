@@ -27,8 +27,7 @@ from holdfast.engine.documents.git_exclude import settings_exclusions, spare_exc
 from holdfast.engine.health import connections
 from holdfast.errors import HoldfastError
 from holdfast.files import install
-from holdfast.files.install import Plan, Report, Role, Verb
-from holdfast.files.manifest import read_manifest
+from holdfast.files.install import Plan, Report, Role, Verb, read_manifest
 from holdfast.harnesses.base import Harness, MidTurn, Plugged, StatusLine, Tooled
 
 

@@ -13,8 +13,7 @@ from typing import Final, TypeAlias, cast
 
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.codec import hashed
-from holdfast.stores.sqlite.database import Database
-from holdfast.stores.sqlite.translation import translated
+from holdfast.stores.sqlite.database import Database, translated
 
 _Define: TypeAlias = Callable[..., None]
 """apsw writes its own types for a newer Python than our oldest."""

@@ -21,7 +21,7 @@ from holdfast.core.memory.memory import Label, MemoryKind, MemoryScope
 from holdfast.core.session.session import Trigger
 from holdfast.errors import HoldfastError, StoreTooNew
 from holdfast.lazy_dataclass import dataclass
-from holdfast.stores.base import NOBODY
+from holdfast.stores.base import UNREDACTED
 from holdfast.stores.codec import (
     decode_event,
     decode_items,
@@ -31,13 +31,12 @@ from holdfast.stores.codec import (
     decode_texts,
     from_iso,
 )
-from holdfast.stores.sqlite.database import Database, run
-from holdfast.stores.sqlite.erasing import BLOCK_BYTES
+from holdfast.stores.sqlite.database import Database, run, translated
 from holdfast.stores.sqlite.events import message_id
+from holdfast.stores.sqlite.forgetting import BLOCK_BYTES
 from holdfast.stores.sqlite.recovery.raw_pages import PageFile, Record, Value
 from holdfast.stores.sqlite.schema import Migration, shipped, step
 from holdfast.stores.sqlite.store import SqliteStore
-from holdfast.stores.sqlite.translation import translated
 
 TABLES: Final = (
     "forgotten",
@@ -105,7 +104,7 @@ def finish(target: Database, schema: int) -> None:
                 step(target, migration)
     with target.writing():
         for (table,) in target.rows(_WITH_REDACTOR):
-            target.write(f'update "{table}" set redactor = :nobody', {"nobody": NOBODY})  # noqa: S608 - ours
+            target.write(f'update "{table}" set redactor = :nobody', {"nobody": UNREDACTED})  # noqa: S608 - ours
 
 
 def open_salvage(path: Path) -> Database:

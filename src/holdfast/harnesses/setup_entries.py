@@ -1,4 +1,4 @@
-"""Plugins: the JavaScript that a harness loads into its own process, as files for setup to install.
+"""Setup entries: what several harnesses want installed in the same form.
 
 `post.js` carries hook events for all of them; the folder of each harness says which hook events there are and
 where an answer goes.
@@ -16,7 +16,7 @@ POST: Final = Path(__file__).with_name("post.js")
 _HOME: Final = "const HOME = null"
 
 
-def copies(source: Path, folder: Path, holdfast: Path) -> tuple[WantedCopy, ...]:
+def plugin_copies(source: Path, folder: Path, holdfast: Path) -> tuple[WantedCopy, ...]:
     """The files of the plugin at `source` for this folder, with the path of Holdfast's home filled in.
 
     They are stored with the harness's own files: if Holdfast is removed, they remain and do nothing.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.core.text.untrusted import fence
-from holdfast.harnesses.claude_code.prompts import summary_of, typed
+from holdfast.harnesses.claude_code.records import summary_of, typed_text
 from tests.tables import every_row
 
 HELLO = """<command-message>hello</command-message>
@@ -36,7 +36,7 @@ HELLO = """<command-message>hello</command-message>
     ],
 )
 def test_what_a_person_typed_is_a_prompt(text: str, prompt: str) -> None:
-    assert typed(text) == prompt
+    assert typed_text(text) == prompt
 
 
 @every_row(
@@ -63,7 +63,7 @@ def test_what_a_person_typed_is_a_prompt(text: str, prompt: str) -> None:
     ],
 )
 def test_what_the_harness_wrote_is_not(text: str) -> None:
-    assert typed(text) == ""
+    assert typed_text(text) == ""
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.core.text.untrusted import fence
-from holdfast.harnesses.openclaw.prompts import said, typed
+from holdfast.harnesses.openclaw.records import agent_text, typed_text
 from tests.tables import every_row
 
 SENDER = """Conversation info (untrusted metadata):
@@ -101,7 +101,7 @@ MARKED = """Conversation info: ⟦openclaw:ctx⟧
     ],
 )
 def test_what_a_person_wrote_is_a_prompt(text: str, prompt: str) -> None:
-    assert typed(text) == prompt
+    assert typed_text(text) == prompt
 
 
 @every_row(
@@ -132,7 +132,7 @@ def test_what_a_person_wrote_is_a_prompt(text: str, prompt: str) -> None:
     ],
 )
 def test_what_the_harness_wrote_is_not(text: str) -> None:
-    assert typed(text) == ""
+    assert typed_text(text) == ""
 
 
 @pytest.mark.parametrize(
@@ -148,12 +148,12 @@ def test_what_the_harness_wrote_is_not(text: str) -> None:
     ],
 )
 def test_what_the_agent_said_comes_without_marks_for_the_delivery(text: str, words: str) -> None:
-    assert said(text) == words
+    assert agent_text(text) == words
 
 
 @given(st.text(alphabet=st.characters(blacklist_categories=["Cs"]), max_size=200))
 def test_a_fenced_text_is_never_a_prompt_whatever_stands_in_it(words: str) -> None:
-    assert typed(fence(words)) == ""
+    assert typed_text(fence(words)) == ""
 
 
 @given(
@@ -161,4 +161,4 @@ def test_a_fenced_text_is_never_a_prompt_whatever_stands_in_it(words: str) -> No
 )
 def test_any_mixture_is_read_to_an_end_and_holds_nothing_new(parts: list[str]) -> None:
     text = "".join(parts)
-    assert set(typed(text).split()) <= set(text.split())
+    assert set(typed_text(text).split()) <= set(text.split())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.core.events.event import MAIN, Origin
-from holdfast.harnesses.frame import Frame
+from holdfast.harnesses.record_events import Frame
 
 FRAME = Frame("s1", "r1", 7, "agent-2", "p0", "turn-3")
 

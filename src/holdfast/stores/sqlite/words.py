@@ -1,4 +1,4 @@
-"""Words in SQLite: which of a query's words to search for, if all of them would take too long.
+"""Words in SQLite: BM25, one word at a time, and which words of a query to search for.
 
 A word that is in most documents says least about them and costs most: every document that contains it is
 scored. So the rarest words are used, as many as the time allows, and if even the rarest is common, the newest
@@ -7,12 +7,14 @@ documents that contain it are scored.
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple, TypeAlias, cast
 
-from holdfast.stores.sqlite.database import Bindings, Database
-from holdfast.stores.sqlite.search.bm25 import Bm25, Posting, any_of
+import apsw
+
+from holdfast.stores.sqlite.database import Bindings, Database, Row
 
 SCORED_MOST: Final = 1_000
 """The rarest words are looked for that stand in about so many documents together."""
@@ -92,4 +94,91 @@ select coalesce(nullif(newest, 0), exists (select 1
           from documents_text
          where documents_text match :query
            and rowid > :before)
+"""
+
+
+K1: Final = 1.2
+B: Final = 0.75
+LEAST: Final = 1e-6
+"""FTS5's constants; the last is the weight of a word that most documents contain."""
+
+_LENGTH_BITS: Final = 32
+
+_Register: TypeAlias = Callable[[str, Callable[[apsw.FTS5ExtensionApi], float]], None]
+"""apsw writes its own types for functions with any number of arguments."""
+
+
+class Posting(NamedTuple):
+    """A word, and the documents that contain it."""
+
+    word: str
+    rows: list[Row]
+    """Each document's number, and one integer with its word count and its length."""
+
+
+class Bm25:
+    """The full-text index, with a function that FTS5 calls for each document."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        register = cast("_Register", database.connection.register_fts5_function)  # pyright: ignore[reportUnknownMemberType]
+        register("said", _occurrences)
+        register("documents_in_all", _documents_in_all)
+        register("mean_length", _mean_length)
+
+    def held(self, word: str, limit: int) -> Posting:
+        """The documents that contain a word, the oldest first, at most `limit`."""
+        return Posting(word, self._database.rows(_HELD, {"query": any_of([word]), "limit": limit}))
+
+    def scores(self, postings: Sequence[Posting]) -> dict[int, float]:
+        """How well each document matches the words, by its number; `postings` must list every match."""
+        scores: dict[int, float] = {}
+        filled = [posting for posting in postings if posting.rows]
+        if not filled:
+            return scores
+        # Any document can be asked about all of them; another program may just have removed the last one.
+        in_all, mean = self._database.row(_SIZE, {"query": any_of([filled[0].word])}) or (0, 1.0)
+        for _, rows in filled:
+            others = max(in_all - len(rows), 0)
+            weight = max(LEAST, math.log((others + 0.5) / (len(rows) + 0.5))) * (K1 + 1)
+            least, by_length = K1 * (1 - B), K1 * B / mean
+            for number, packed in rows:
+                times, length = packed >> _LENGTH_BITS, packed & _LENGTH
+                score = weight * times / (times + least + by_length * length)
+                scores[number] = scores.get(number, 0.0) + score
+        return scores
+
+
+def any_of(words: Sequence[str]) -> str:
+    """A query for any of the words. In quotes nothing is an operator; only a quote or a NUL ends them."""
+    quoted = (word.replace("\0", " ").replace('"', '""') for word in words)
+    return " OR ".join(f'"{word}"' for word in quoted)
+
+
+def _occurrences(document: apsw.FTS5ExtensionApi) -> int:
+    return document.inst_count << _LENGTH_BITS | document.column_size(0)
+
+
+def _documents_in_all(document: apsw.FTS5ExtensionApi) -> int:
+    return document.row_count
+
+
+def _mean_length(document: apsw.FTS5ExtensionApi) -> float:
+    return document.column_total_size(0) / document.row_count
+
+
+_LENGTH: Final = (1 << _LENGTH_BITS) - 1
+
+_HELD = """
+select rowid, said(documents_text)
+  from documents_text
+ where documents_text match :query
+ limit :limit
+"""
+
+_SIZE = """
+select documents_in_all(documents_text), mean_length(documents_text)
+  from documents_text
+ where documents_text match :query
+ limit 1
 """

@@ -30,7 +30,7 @@ Floats: TypeAlias = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class VectorBlock:
     """Vectors of one length, each with its number and where it applies."""
 
     numbers: Ints
@@ -40,9 +40,9 @@ class Block:
     """Four rows: of projects, worktrees and kinds, by their codes, and of times."""
 
 
-def _joined(blocks: Sequence[Block]) -> Block:
+def _joined(blocks: Sequence[VectorBlock]) -> VectorBlock:
     """One block of them all, or of the newest."""
-    return Block(
+    return VectorBlock(
         np.concatenate([block.numbers for block in blocks])[-MOST:],
         np.concatenate([block.vectors for block in blocks])[-MOST:],
         np.concatenate([block.lengths for block in blocks])[-MOST:],
@@ -86,18 +86,18 @@ class Vectors:
         row = self._database.row("select times from vectors_dropped")
         return int(row[0]) if row else 0
 
-    def _behind(self, last: int) -> Iterator[Block]:
+    def _behind(self, last: int) -> Iterator[VectorBlock]:
         """The rows after that number."""
         while rows := self._database.rows(_VECTORS, {"last": last, "size": self.size, "limit": READ_AT_ONCE}):
             yield self._block_of(rows)
             last = rows[-1][0]
 
-    def _block_of(self, rows: Sequence[Row]) -> Block:
+    def _block_of(self, rows: Sequence[Row]) -> VectorBlock:
         vectors = np.frombuffer(b"".join(row[1] for row in rows), np.int8).reshape(-1, self.size)
         lengths = np.sqrt(np.einsum("nd,nd->n", vectors, vectors, dtype=np.int32)).astype(np.float32)
         numbers = np.array([row[0] for row in rows], np.int64)
         places = np.array([self._place(row) for row in rows], np.int64).reshape(-1, 4).T
-        return Block(numbers, vectors, lengths, places)
+        return VectorBlock(numbers, vectors, lengths, places)
 
     def _place(self, row: Row) -> tuple[int, int, int, int]:
         _, _, project, worktree, kind, at = row

@@ -8,20 +8,20 @@ from pathlib import Path
 import pytest
 
 from holdfast.core.documents.agents_yml import LedgerSetting
-from holdfast.files.agents_yml import LARGEST, read
+from holdfast.files.ledger import LARGEST_AGENTS_FILE, read_agents_files
 
 ON = "session:\n  ledger: true\n"
 
 
 def test_without_files_nothing_is_said(tmp_path: Path) -> None:
-    found = read(tmp_path, {})
+    found = read_agents_files(tmp_path, {})
     assert (found.asked, found.warnings) == (LedgerSetting(), ())
 
 
 def test_the_local_file_wins(tmp_path: Path) -> None:
     (tmp_path / ".agents.yml").write_text(f"{ON}  ledger_path: a.md\n")
     (tmp_path / ".agents.local.yml").write_text("session:\n  ledger: false\n")
-    assert read(tmp_path, {}).asked == LedgerSetting(ledger=False, ledger_path="a.md")
+    assert read_agents_files(tmp_path, {}).asked == LedgerSetting(ledger=False, ledger_path="a.md")
 
 
 @pytest.mark.parametrize("named", ["config/agents.yml", "{root}/elsewhere.yml", "~/agents.yml"])
@@ -32,7 +32,7 @@ def test_the_environment_names_another_file(tmp_path: Path, named: str) -> None:
         file.parent.mkdir(exist_ok=True)
         file.write_text(ON)
     environment = {"AGENTS_CONFIG": named.format(root=tmp_path), "HOME": str(home)}
-    assert read(tmp_path, environment).asked == LedgerSetting(ledger=True)
+    assert read_agents_files(tmp_path, environment).asked == LedgerSetting(ledger=True)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no FIFOs, and links need a privilege")
@@ -48,12 +48,12 @@ def test_what_cannot_be_used_is_named_and_ignored(tmp_path: Path, kind: str) -> 
         case "directory":
             file.mkdir()
         case "large":
-            file.write_text(ON + "#" * LARGEST)
+            file.write_text(ON + "#" * LARGEST_AGENTS_FILE)
         case "binary":
             file.write_bytes(b"\xff\xfe\x00")
         case _:
             file.write_text("session:\n  ledger: perhaps\n")
-    found = read(tmp_path, {})
+    found = read_agents_files(tmp_path, {})
     assert found.asked == LedgerSetting()
     assert len(found.warnings) == 1
     assert str(file) in found.warnings[0]

@@ -14,10 +14,8 @@ from pathlib import Path
 import apsw
 
 from holdfast.core.events.durations import DAY_MS
-from holdfast.stores.held import SUFFIX
-from holdfast.stores.set_aside import files_of, files_set_aside, set_aside_stores, stamp, time_of
-from holdfast.stores.sqlite.database import run
-from holdfast.stores.sqlite.translation import translated
+from holdfast.stores.sqlite.database import run, translated
+from holdfast.stores.store_files import SUFFIX, files_of, files_set_aside, set_aside_stores, stamp, time_of
 
 BACKUPS_KEPT = 3
 DAILY_KEPT = 7

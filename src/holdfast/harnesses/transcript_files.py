@@ -1,4 +1,6 @@
-"""Lines: read a file that a harness appends to, line by line from a cursor.
+"""Transcript files: read the lines that a harness appends to a file, packed or not, from a cursor on.
+
+A packed file never grows, so its cursor is a position in the unpacked text.
 
 The cursor recognises the file by its inode and by the bytes at its start and just before the cursor: a file
 that shrank or was replaced is read from its start. Each harness knows what its lines mean.
@@ -11,7 +13,7 @@ import stat
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
 import msgspec
 
@@ -24,6 +26,9 @@ LONGEST = 32 << 20
 _STEP = 1 << 20
 _PRINT = 256
 """How many bytes at each end distinguish one file from another."""
+PACKED_ENDING: Final = ".zst"
+STRETCH_LEAST: Final = 8 << 20
+_UNPACKING_STEP: Final = 1 << 20
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -53,10 +58,12 @@ def read_lines(path: Path, cursor: str, limit: int, longest: int = LONGEST) -> S
     """About `limit` bytes of complete lines after the cursor (empty: from the start).
 
     A half-written last line is left for the next read. Only a regular file is read, and no link is followed.
-    A missing file has no lines; one that cannot be opened is skipped.
+    A missing file has no lines; one that cannot be opened is skipped. A packed file is unpacked on the way.
     """
     try:
-        with opened(path) as file:
+        with open_regular_file(path) as file:
+            if path.suffix == PACKED_ENDING:
+                return _read_packed(file, cursor, limit)
             return _read(file, cursor, max(1, limit), longest)
     except FileNotFoundError:
         return Stretch((), (), cursor, restarted=False, done=True)
@@ -78,16 +85,27 @@ def files_below(folder: Path, *endings: str) -> Iterator[Path]:
                 yield path
 
 
-def opened(path: Path) -> BinaryIO:
+def open_regular_file(path: Path) -> BinaryIO:
     """The file, if it is a regular one; OSError otherwise."""
     # Without O_NONBLOCK, opening a FIFO in place of the file would block until something writes to it.
-    wanted = ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY")
-    flags = sum(getattr(os, name, 0) for name in wanted)
+    flag_names = ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY")
+    flags = sum(getattr(os, name, 0) for name in flag_names)
     file = os.fdopen(os.open(path, os.O_RDONLY | flags), "rb", buffering=0)
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
         raise OSError(0, "not a regular file")
     return file
+
+
+def unpack(packed: bytes, largest: int) -> bytes:
+    """The unpacked bytes; empty if they cannot be unpacked or exceed `largest`."""
+    # Imported here: few harnesses pack anything, and then not much.
+    from zstandard import ZstdDecompressor, ZstdError  # noqa: PLC0415
+
+    try:
+        return ZstdDecompressor().decompress(packed, max_output_size=largest)
+    except ZstdError:
+        return b""
 
 
 def _read(file: BinaryIO, cursor: str, limit: int, longest: int) -> Stretch:
@@ -178,3 +196,40 @@ def _mark(file: BinaryIO, offset: int, inode: int) -> str:
 def _bytes(file: BinaryIO, start: int, count: int) -> bytes:
     file.seek(start)
     return file.read(count)
+
+
+def _read_packed(file: BinaryIO, cursor: str, limit: int) -> Stretch:
+    state = os.fstat(file.fileno())
+    whose = f"{state.st_ino}-{state.st_size}"
+    reached, _, cursor_file = cursor.partition(":")
+    start = int(reached) if cursor_file == whose and reached.isascii() and reached.isdecimal() else 0
+    chunk, at_end, trouble = _unpacked_chunk(file, start, max(limit, STRETCH_LEAST) if start else limit)
+    lines, skipped = split_lines(chunk, start, LONGEST)
+    whole = chunk.rfind(b"\n") + 1
+    if at_end and not trouble and chunk[whole:].strip():
+        lines.append(Line(start + whole, chunk[whole:]))
+        whole = len(chunk)
+    skipped += [Skipped(trouble, Line(start + whole, b"").where)] if trouble else []
+    behind = f"{start + whole}:{whose}"
+    return Stretch(tuple(lines), tuple(skipped), behind, restarted=start == 0, done=at_end)
+
+
+def _unpacked_chunk(file: BinaryIO, start: int, limit: int) -> tuple[bytes, bool, str]:
+    """Unpacked bytes from a position on, whether that is all, and why no more could be unpacked."""
+    from zstandard import ZstdDecompressor, ZstdError  # noqa: PLC0415
+
+    chunk = bytearray()
+    try:
+        with ZstdDecompressor().stream_reader(file, read_across_frames=True, closefd=False) as stream:
+            stream.seek(start)
+            while len(chunk) < limit or b"\n" not in chunk:
+                part = stream.read(_UNPACKING_STEP)
+                chunk += part
+                if not part:
+                    return bytes(chunk), True, ""
+                if len(chunk) > LONGEST + limit and b"\n" not in chunk:
+                    # No harness writes such a file, and a small one may unpack to a huge one.
+                    return b"", True, "line too long"
+    except (ZstdError, OSError) as error:
+        return bytes(chunk), True, f"cannot be unpacked: {error}"
+    return bytes(chunk), False, ""
