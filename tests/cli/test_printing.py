@@ -21,7 +21,7 @@ from rich.table import Table
 from rich.text import Text
 
 from holdfast.cli import printing
-from holdfast.cli.columns import table
+from holdfast.cli.printing import table_lines
 from holdfast.core.text.strings import one_line
 from holdfast.core.text.untrusted import printable
 
@@ -46,7 +46,7 @@ def test_a_table_is_printed_as_rich_would_lay_it_out(rows: list[tuple[str, str, 
 def test_a_table_fits_a_terminal_and_loses_nothing(rows: list[tuple[str, str, str]], room: int) -> None:
     cells = [[one_line(printable(cell)) for cell in row] for row in rows]
     columns = ("id", "text", "of what")
-    folded = table(columns, cells, room)
+    folded = table_lines(columns, cells, room)
     for row, lines in zip([list(columns), *cells], folded, strict=True):
         # Below two columns a cell, some characters are wider than there is room for.
         assert room < 10 or max(map(cell_len, lines)) <= room
@@ -54,7 +54,7 @@ def test_a_table_fits_a_terminal_and_loses_nothing(rows: list[tuple[str, str, st
 
 
 def test_the_widest_cells_are_folded_between_words() -> None:
-    assert table(("id", "said"), [("a1", "one two three"), ("b2", "extraordinarily")], 13) == [
+    assert table_lines(("id", "said"), [("a1", "one two three"), ("b2", "extraordinarily")], 13) == [
         ["id  said     "],
         ["a1  one two  ", "    three    "],
         ["b2  extraordi", "    narily   "],

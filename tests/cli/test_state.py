@@ -153,7 +153,7 @@ def test_without_a_daemon_what_is_stored_is_shown_and_said_to_be_that(person: Pe
 
 
 @pytest.mark.parametrize("words", [["up"], ["status", "--json"], ["sessions"], ["doctor"], ["down"]])
-def test_a_daemon_that_has_no_door_yet_is_waited_for(person: Person, words: list[str]) -> None:
+def test_a_daemon_that_does_not_listen_yet_is_waited_for(person: Person, words: list[str]) -> None:
     begun = subprocess.Popen([sys.executable, "-m", "holdfast.daemon"], env=person.environment)
     try:
         while lock_holder(person.home) != begun.pid:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.cli.commands.sessions import brief
+from holdfast.cli.commands import brief
 from holdfast.core.brief.compose import SAID
 from holdfast.daemon.local import client, wire
 from holdfast.stores.sqlite import open_store
@@ -110,11 +110,11 @@ def test_a_command_prints_the_same_with_the_daemon_and_without(worker: Person, s
     ("words", "own"),
     [
         (["status"], "holdfast.cli.commands.daemon.daemon"),
-        (["sessions"], "holdfast.cli.commands.sessions.sessions"),
-        (["checkpoints"], "holdfast.cli.commands.sessions.checkpoints"),
+        (["sessions"], "holdfast.cli.commands.sessions"),
+        (["checkpoints"], "holdfast.cli.commands.sessions"),
         (["config"], "holdfast.cli.commands.daemon.config"),
-        (["brief"], "holdfast.cli.commands.sessions.brief"),
-        (["recall", "retries"], "holdfast.cli.commands.memory.recall"),
+        (["brief"], "holdfast.cli.commands.brief"),
+        (["recall", "retries"], "holdfast.cli.commands.recall"),
     ],
 )
 @pytest.mark.parametrize("settings", ["", SETTINGS])

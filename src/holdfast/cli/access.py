@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from holdfast import config, harnesses, models
-from holdfast.cli import running
+from holdfast.cli import daemon_requests
 from holdfast.cli.printing import say, working
 from holdfast.config import excluded
 from holdfast.core.events.durations import DAY_MS
@@ -33,8 +33,8 @@ from holdfast.stores.base import Store
 from holdfast.stores.sqlite import open_in_memory, open_store
 from holdfast.stores.store_files import emptied
 
-home, now, daemon_status = running.home, running.now, running.daemon_status
-troubles_of = running.troubles_of
+home, now, daemon_status = daemon_requests.home, daemon_requests.now, daemon_requests.daemon_status
+troubles_of = daemon_requests.troubles_of
 session_named, SESSIONS_SEARCHED = command_views.session_named, command_views.SESSIONS_SEARCHED
 
 FLUSH_TIME = 60.0

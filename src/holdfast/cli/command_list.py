@@ -29,57 +29,55 @@ class Entry:
 
 SECTIONS: Final = {
     "Get started": {
-        "demo": Entry(
-            "start.demo", "demo", "See it work: a recorded session loses its context and gets it back."
-        ),
-        "setup": Entry("start.setup", "setup", "Connect the harnesses on this machine to Holdfast."),
-        "unsetup": Entry("start.setup", "unsetup", "Undo setup: every file is again what it was."),
+        "demo": Entry("demo", "demo", "See it work: a recorded session loses its context and gets it back."),
+        "setup": Entry("setup", "setup", "Connect the harnesses on this machine to Holdfast."),
+        "unsetup": Entry("setup", "unsetup", "Undo setup: every file is again what it was."),
         "plugin": Entry(
-            "start.plugin",
+            "setup",
             "plugin",
             "Write hooks, tools, skills and commands as a plugin that a harness loads.",
         ),
-        "doctor": Entry("start.doctor", "doctor", "Check that everything works, with a real round trip."),
-        "dashboard": Entry("start.dashboard", "dashboard", "Open the dashboard in your browser."),
+        "doctor": Entry("doctor", "doctor", "Check that everything works, with a real round trip."),
+        "dashboard": Entry("daemon.http_access", "dashboard", "Open the dashboard in your browser."),
     },
     "What is watched and kept": {
-        "sessions": Entry("sessions.sessions", "sessions", "List the sessions that were seen."),
-        "checkpoints": Entry("sessions.checkpoints", "checkpoints", "List checkpoints, the newest first."),
-        "checkpoint": Entry("sessions.checkpoint", "checkpoint", "Take a checkpoint of a session now."),
-        "brief": Entry("sessions.brief", "brief", "Show what the next session would be given back."),
-        "statusline": Entry("sessions.statusline", "statusline", "Print the status line of a session."),
+        "sessions": Entry("sessions", "sessions", "List the sessions that were seen."),
+        "checkpoints": Entry("sessions", "checkpoints", "List checkpoints, the newest first."),
+        "checkpoint": Entry("checkpoint", "checkpoint", "Take a checkpoint of a session now."),
+        "brief": Entry("brief", "brief", "Show what the next session would be given back."),
+        "statusline": Entry("daemon.harness_commands", "statusline", "Print the status line of a session."),
         "import": Entry(
-            "sessions.import_", "import_", "Bring in the sessions that harnesses kept before Holdfast came."
+            "import_export", "import_", "Bring in the sessions that harnesses kept before Holdfast came."
         ),
         "project": Entry(
-            "sessions.project", "project", "List the projects that are known, or bind a directory to one."
+            "project", "project", "List the projects that are known, or bind a directory to one."
         ),
-        "forget": Entry("privacy.forget", "forget", "Remove for good what is kept of sessions, or a memory."),
-        "prune": Entry("privacy.prune", "prune", "Remove what has served its time."),
+        "forget": Entry("privacy", "forget", "Remove for good what is kept of sessions, or a memory."),
+        "prune": Entry("privacy", "prune", "Remove what has served its time."),
         "audit": Entry(
-            "privacy.audit",
+            "privacy",
             "audit",
             "Look through what is kept: for secrets, and for memories that are of no use.",
         ),
     },
     "Memory": {
         "remember": Entry(
-            "memory.remember",
+            "memory",
             "remember",
             "Keep something until it is forgotten, word for word but for secrets.",
         ),
         "recall": Entry(
-            "memory.recall",
+            "recall",
             "recall",
             "Find what was remembered, written down or said before, the best first.",
         ),
         "expand": Entry(
-            "memory.recall",
+            "recall",
             "expand",
             "Show the whole text of what `recall` found, by its id or how that begins.",
         ),
         "memories": Entry(
-            "memory.memories",
+            "memory",
             "memories",
             "Look after what was remembered: list, show, edit, pin, unpin, forget.",
         ),
@@ -113,27 +111,31 @@ SECTIONS: Final = {
         "restart": Entry("daemon.daemon", "restart", "Stop the daemon and start it again."),
         "status": Entry("daemon.daemon", "status", "Say whether the daemon runs."),
         "recover-store": Entry(
-            "privacy.recover_store", "recover_store", "Bring back what can be read in a damaged store."
+            "daemon.recover_store", "recover_store", "Bring back what can be read in a damaged store."
         ),
         "service": Entry("daemon.service", "service", "Have the daemon started when you log in."),
-        "logs": Entry("daemon.logs", "logs", "Print the end of the daemon's log."),
+        "logs": Entry("daemon.daemon", "logs", "Print the end of the daemon's log."),
         "config": Entry("daemon.config", "config", "Show the settings in effect and where each comes from."),
         "token": Entry(
-            "daemon.token", "token", "Show or renew the tokens by which programs use the HTTP API."
+            "daemon.http_access", "token", "Show or renew the tokens by which programs use the HTTP API."
         ),
     },
     "For programs": {
-        "hook": Entry("daemon.hook", "hook", "Deliver one hook event from stdin, as a harness would."),
-        "hook-command": Entry(
-            "daemon.hook", "hook_command", "Print the command line that setup gives to a harness."
+        "hook": Entry(
+            "daemon.harness_commands", "hook", "Deliver one hook event from stdin, as a harness would."
         ),
-        "mcp": Entry("daemon.mcp", "mcp", "Speak MCP on stdin and stdout: the server of our tools."),
-        "redact": Entry("privacy.redact", "redact", "Copy stdin to stdout without the values of secrets."),
+        "hook-command": Entry(
+            "daemon.harness_commands", "hook_command", "Print the command line that setup gives to a harness."
+        ),
+        "mcp": Entry(
+            "daemon.harness_commands", "mcp", "Speak MCP on stdin and stdout: the server of our tools."
+        ),
+        "redact": Entry("redact", "redact", "Copy stdin to stdout without the values of secrets."),
         "export": Entry(
-            "sessions.export", "export", "Write a session of your own agent in the format of a harness."
+            "import_export", "export", "Write a session of your own agent in the format of a harness."
         ),
         "models": Entry("daemon.models", "models", "Look at the models that Holdfast asks by itself."),
-        "eval": Entry("evaluation.eval", "evaluate", "Measure what briefs hold of what agents need."),
+        "eval": Entry("eval", "evaluate", "Measure what briefs hold of what agents need."),
     },
 }
 """The commands in sections, as a person looks for them."""

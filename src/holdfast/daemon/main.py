@@ -17,15 +17,20 @@ from typing import TYPE_CHECKING
 
 from holdfast import config
 from holdfast.core.text.patterns import compile_patterns
-from holdfast.daemon.local.endpoint import BACKLOG, Endpoint, close_endpoint, open_endpoint, open_tcp_endpoint
-from holdfast.daemon.local.listener import Connections
+from holdfast.daemon.local.listener import (
+    BACKLOG,
+    Connections,
+    Endpoint,
+    close_endpoint,
+    open_endpoint,
+    open_tcp_endpoint,
+)
 from holdfast.daemon.local.listener import serve as serve_socket
 from holdfast.daemon.local.lock import Lock, take_lock
 from holdfast.daemon.log import open_log
 from holdfast.daemon.mcp.calls import Mcp
 from holdfast.daemon.work.dispatcher import Dispatcher
-from holdfast.daemon.work.housekeeping import Housekeeping
-from holdfast.daemon.work.watch import Watch
+from holdfast.daemon.work.housekeeping import Housekeeping, Watch
 from holdfast.daemon.work.worker import Urgency, Worker
 from holdfast.errors import HoldfastError
 
@@ -36,7 +41,7 @@ UNREAD_MOST = 256
 CONVERSING_MOST = 256
 ACCEPTED_AT_ONCE = 32
 DESCRIPTORS = 1_024
-"""Enough for these, for HTTP (`http.connections.CONNECTIONS`), and a reserve for files."""
+"""Enough for these, for HTTP (`http.server.CONNECTIONS`), and a reserve for files."""
 
 
 def main(early_lock: Lock | None = None) -> int:

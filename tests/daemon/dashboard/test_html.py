@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from holdfast.core.text.untrusted import printable
 from holdfast.daemon.dashboard.frame import View, diff, gauge, many, page, session_path, short, with_code
 from holdfast.daemon.dashboard.html import Child, Html, el, joined, verbatim
-from holdfast.daemon.dashboard.plots import Bar, days, rows
-from holdfast.daemon.dashboard.timeline_plot import LEFT, RIGHT, drawn, scale
+from holdfast.daemon.dashboard.plots import LEFT, RIGHT, Bar, days, rows, scale, timeline
 from holdfast.engine.views.timeline import Moment, TimelineView, TokenCount, WorkDone
 
 ANY = st.text(st.characters(exclude_categories=["Cs"]))
@@ -148,7 +147,7 @@ STORY = TimelineView(
 
 
 def test_what_can_be_opened_is_a_link_with_a_name() -> None:
-    read = Read(drawn(STORY, 100, "c1", lambda id: f"?point={id}"))
+    read = Read(timeline(STORY, 100, "c1", lambda id: f"?point={id}"))
     links = [value for name, value in read.attributes if name == "href"]
     assert links == ["?point=p<1>", "?point=c1", "?point=x1", "?point=b1"]
     assert "prompt: Fix <it>" in read.text
@@ -156,7 +155,7 @@ def test_what_can_be_opened_is_a_link_with_a_name() -> None:
 
 
 def test_what_was_done_is_a_bar_for_each_stretch_and_what_failed_another() -> None:
-    shapes = dict(re.findall(r'<path d="([^"]*)" class="(done|failed)">', drawn(STORY, 100, "", str)))
+    shapes = dict(re.findall(r'<path d="([^"]*)" class="(done|failed)">', timeline(STORY, 100, "", str)))
     assert {kind: shape.count("M") for shape, kind in shapes.items()} == {"done": 2, "failed": 1}
 
 
@@ -164,7 +163,7 @@ def test_what_was_done_is_a_bar_for_each_stretch_and_what_failed_another() -> No
     "story", [STORY, TimelineView((), (), (), 0), TimelineView((), (WorkDone(1, ok=True),), (), 0)]
 )
 def test_any_story_can_be_drawn(story: TimelineView) -> None:
-    assert Read(drawn(story, 100, "", str)).tags[0] == "svg"
+    assert Read(timeline(story, 100, "", str)).tags[0] == "svg"
 
 
 @pytest.mark.parametrize("bars", [[], [Bar("a", 0, "none")], [Bar("a", 3, "3"), Bar("b", 9, "9")]])

@@ -106,13 +106,13 @@ def test_without_a_certificate_nobody_elses_machine_is_listened_to(
 ) -> None:
     port = start(http_host=EVERYWHERE, **given)
     with closing(socket.socket()) as other:
-        # Everything in 127/8 is this machine, and only a door on every address would be at this one.
+        # Everything in 127/8 is this machine, and only a listener on every address would be at this one.
         assert other.connect_ex(("127.0.0.2", port)) != 0
     assert asked(HTTPConnection("127.0.0.1", port, timeout=LIMIT_S), lodging) == 200
     assert "there is no TLS for it" in lodging.log()
 
 
-def test_a_certificate_that_is_not_there_opens_no_door_and_stops_no_hook(
+def test_a_missing_certificate_opens_no_listener_and_stops_no_hook(
     lodging: Lodging, start: Callable[..., int], tmp_path: Path
 ) -> None:
     gone = str(tmp_path / "gone.pem")

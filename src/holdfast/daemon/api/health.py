@@ -13,8 +13,7 @@ from starlette.responses import PlainTextResponse
 
 from holdfast import __version__
 from holdfast.core.session.score import Start
-from holdfast.daemon.api.executor import ExecutorDep
-from holdfast.daemon.api.paging import Page, Paged
+from holdfast.daemon.api.dependencies import ExecutorDep, Page, Paged
 from holdfast.engine.engine import Engine
 from holdfast.engine.health import examine
 from holdfast.engine.views import measurements

@@ -11,9 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from holdfast.core.events.world import Project as Place
 from holdfast.core.memory.memory import Label, Memory, MemoryKind, MemoryScope
-from holdfast.daemon.api.checkpoints import Project
-from holdfast.daemon.api.executor import ExecutorDep
-from holdfast.daemon.api.paging import Page, Paged, cursor_of
+from holdfast.daemon.api.dependencies import ExecutorDep, Page, Paged, cursor_of
+from holdfast.daemon.api.sessions import Project
 from holdfast.engine.engine import Engine
 from holdfast.engine.index import visible_from
 from holdfast.engine.memory import remember

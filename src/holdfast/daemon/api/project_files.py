@@ -14,8 +14,7 @@ from pydantic import BaseModel, Field
 
 from holdfast.core.documents.continuity import LayerName
 from holdfast.core.events.world import Project
-from holdfast.daemon.api.executor import Executor, ExecutorDep
-from holdfast.daemon.api.paging import Page, Paged
+from holdfast.daemon.api.dependencies import Executor, ExecutorDep, Page, Paged
 from holdfast.engine.documents import continuity, handoff, ledger, written_by_hand
 from holdfast.engine.documents.continuity import ContinuityFiles
 from holdfast.engine.engine import Engine

@@ -11,11 +11,10 @@ from pydantic import BaseModel, Field
 
 from holdfast.core.documents.continuity import ContinuityPart
 from holdfast.core.documents.promotion import Destination, PromotionCandidate, ReviewState, ReviewStep
-from holdfast.daemon.api.checkpoints import Project
-from holdfast.daemon.api.executor import Executor, ExecutorDep
+from holdfast.daemon.api.dependencies import Executor, ExecutorDep, Page, Paged
 from holdfast.daemon.api.memories import NOWHERE
-from holdfast.daemon.api.paging import Page, Paged
 from holdfast.daemon.api.project_files import ProjectId
+from holdfast.daemon.api.sessions import Project
 from holdfast.engine.documents import continuity, dream
 from holdfast.engine.documents.continuity import ContinuityFiles
 from holdfast.engine.engine import Engine

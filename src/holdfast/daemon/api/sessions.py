@@ -1,20 +1,23 @@
-"""Sessions over HTTP: those that were seen, what happened in each, and how full their windows are."""
+"""Sessions over HTTP: what happened in each, how full their windows are, their checkpoints and briefs."""
 
 from __future__ import annotations
 
+from difflib import unified_diff
 from typing import Annotated
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from holdfast.core.session.session import Phase, Session
-from holdfast.daemon.api.checkpoints import Project
-from holdfast.daemon.api.executor import ExecutorDep
-from holdfast.daemon.api.paging import Page, Paged
+from holdfast.core.brief.brief_input import Reason
+from holdfast.core.brief.compose import compose_for_start
+from holdfast.core.session.checkpoint import Checkpoint
+from holdfast.core.session.session import Phase, Session, Trigger
+from holdfast.daemon.api.dependencies import ExecutorDep, Page, Paged
+from holdfast.engine.briefing.resume import next_brief
 from holdfast.engine.engine import Engine
-from holdfast.engine.repository.projects import project_if_stored
+from holdfast.engine.repository.projects import project_if_stored, project_named
 from holdfast.engine.views import timeline
-from holdfast.engine.views.serialisation import Row, session_row
+from holdfast.engine.views.serialisation import Row, checkpoint_row, item_row, receipt_row, session_row
 from holdfast.engine.views.timeline import Point
 from holdfast.errors import NotThere
 from holdfast.stores.base import PageMark
@@ -82,8 +85,8 @@ class PressurePage(Page[PressureRow]):
     """Some counts, the newest first."""
 
 
-@router.get("/sessions", response_model=SessionPage)
-async def listed(executor: ExecutorDep, paging: Paged, project: Project = "") -> object:
+@router.get("/sessions", name="listed", response_model=SessionPage)
+async def list_sessions(executor: ExecutorDep, paging: Paged, project: Project = "") -> object:
     """The sessions that were seen."""
 
     def fetch(engine: Engine) -> object:
@@ -108,8 +111,8 @@ async def happened(executor: ExecutorDep, paging: Paged, session_key: str) -> ob
     return await executor.do(fetch)
 
 
-@router.get("/sessions/{session_key:path}", response_model=SessionRow)
-async def one(executor: ExecutorDep, session_key: str) -> object:
+@router.get("/sessions/{session_key:path}", name="one", response_model=SessionRow)
+async def one_session(executor: ExecutorDep, session_key: str) -> object:
     """One session, by its key."""
     return await executor.do(lambda engine: session_row(engine, _session(engine, session_key)))
 
@@ -169,4 +172,202 @@ def _point(point: Point) -> Row:
         "agent": point.agent,
         "ok": point.ok,
         "tokens": point.tokens,
+    }
+
+
+checkpoints_router = APIRouter(tags=["checkpoints"])
+Project = Annotated[
+    str, Query(max_length=4_096, description="Its id, or a path that a session of it was in; empty for all.")
+]
+
+
+class OutlineRow(BaseModel):
+    """What a checkpoint says in fields."""
+
+    summary: str
+    tokensAtCheckpoint: int  # noqa: N815 - the names that other programs know them by
+    messageCountAtCheckpoint: int  # noqa: N815
+    topics: list[str]
+    openQuestions: list[str]  # noqa: N815
+    keyDecisions: list[str]  # noqa: N815
+
+
+class CheckpointRow(BaseModel):
+    """The durable picture of a session at one moment."""
+
+    id: str
+    session_key: str
+    harness: str
+    project: str | None
+    project_normalized: str | None
+    trigger: Trigger
+    digest: str
+    prompt_count: int
+    memory_queries: list[str]
+    recent_remembers: list[str]
+    created_at: str = Field(description="ISO 8601 in UTC, with milliseconds.")
+    window: int
+    checkpoint: OutlineRow
+
+
+class CheckpointPage(Page[CheckpointRow]):
+    """Some checkpoints, the newest first."""
+
+
+class DiffRow(BaseModel):
+    """What changed from one checkpoint's digest to another's, as a unified diff."""
+
+    older: str
+    newer: str
+    diff: str
+
+
+@checkpoints_router.get("/checkpoints", response_model=CheckpointPage)
+async def of_project(executor: ExecutorDep, paging: Paged, project: Project = "") -> object:
+    """Recent checkpoints of a project, or of all."""
+
+    def fetch(engine: Engine) -> list[Checkpoint]:
+        if not project:
+            return engine.store.page_of_checkpoints(paging.behind, paging.wanted)
+        place = project_if_stored(engine, project)
+        return engine.store.page_of_project(place.project_id, paging.behind, paging.wanted) if place else []
+
+    return _page(paging, await executor.do(fetch))
+
+
+@checkpoints_router.get("/checkpoints/{session_key:path}", response_model=CheckpointPage)
+async def of_session(executor: ExecutorDep, paging: Paged, session_key: str) -> object:
+    """The checkpoints of one session; of one that nobody knows there are none."""
+    rows = await executor.do(
+        lambda engine: engine.store.page_of_session(session_key, paging.behind, paging.wanted)
+    )
+    return _page(paging, rows)
+
+
+@checkpoints_router.get("/checkpoint-diff", response_model=DiffRow)
+async def difference(
+    executor: ExecutorDep,
+    older: Annotated[str, Query(max_length=200, description="The id of a checkpoint.")],
+    newer: Annotated[str, Query(max_length=200, description="The id of another.")],
+) -> object:
+    """What changed between the digests of two checkpoints."""
+    return await executor.do(lambda engine: diff_row(_checkpoint(engine, older), _checkpoint(engine, newer)))
+
+
+def diff_row(older: Checkpoint, newer: Checkpoint) -> Row:
+    """The difference of two checkpoints."""
+    lines = unified_diff(
+        older.digest.splitlines(), newer.digest.splitlines(), older.id, newer.id, lineterm=""
+    )
+    return {"older": older.id, "newer": newer.id, "diff": "\n".join(lines)}
+
+
+def _checkpoint(engine: Engine, id: str) -> Checkpoint:
+    checkpoint = engine.store.checkpoint(id)
+    if checkpoint is None:
+        raise NotThere(f"there is no checkpoint `{id}`", "it may have served its time")
+    return checkpoint
+
+
+def _page(paging: Paged, rows: list[Checkpoint]) -> object:
+    return paging.page(
+        rows, lambda checkpoint: PageMark(checkpoint.created_at, checkpoint.id), checkpoint_row
+    )
+
+
+briefs_router = APIRouter(tags=["briefs"])
+
+
+class ItemRow(BaseModel):
+    """One thing that a brief could say."""
+
+    section: str
+    text: str
+    at: str | None
+    source: str = Field(description="The session, record or file that it comes from.")
+    score: float = Field(description="What it is worth; the greater, the sooner it is said.")
+    rendered: bool = Field(description="Whether the brief says it.")
+    omitted: str = Field(description="Why it does not, where it does not.")
+
+
+class ReceiptRow(BaseModel):
+    """A brief, and the account of it."""
+
+    id: str
+    session_key: str
+    window: int
+    reason: Reason
+    predecessor: str | None
+    created_at: str
+    budget: int
+    size: int
+    text: str
+    items: list[ItemRow]
+
+
+class ReceiptPage(Page[ReceiptRow]):
+    """Some briefs, the newest first."""
+
+
+class NextBrief(BaseModel):
+    """What a session that started now would be given; empty texts where that is nothing."""
+
+    text: str
+    reason: Reason | None
+    predecessor: str | None
+    created_at: str
+    budget: int
+    size: int
+    items: list[ItemRow]
+
+
+@briefs_router.get("/briefs", name="listed", response_model=ReceiptPage)
+async def list_briefs(
+    executor: ExecutorDep,
+    paging: Paged,
+    session: Annotated[str, Query(max_length=1_000, description="Of this session only.")] = "",
+) -> object:
+    """The briefs that were given, each with its receipt."""
+    rows = await executor.do(
+        lambda engine: engine.store.page_of_receipts(session, paging.behind, paging.wanted)
+    )
+    return paging.page(rows, lambda receipt: PageMark(receipt.created_at, receipt.id), receipt_row)
+
+
+@briefs_router.get("/briefs/{id}", name="one", response_model=ReceiptRow)
+async def one_brief(executor: ExecutorDep, id: str) -> object:
+    """One brief, by the id of its receipt."""
+
+    def fetch(engine: Engine) -> Row:
+        receipt = engine.store.receipt(id)
+        if receipt is None:
+            raise NotThere(f"there is no brief `{id}`", "`/api/briefs` lists them")
+        return receipt_row(receipt)
+
+    return await executor.do(fetch)
+
+
+@briefs_router.get("/next-brief", name="to_come", response_model=NextBrief)
+async def show_next_brief(
+    executor: ExecutorDep,
+    project: Annotated[str, Query(max_length=4_096, description="Its id, or a path of it.")],
+) -> object:
+    """What the next session of a project would be given back, as things are now."""
+    return await executor.do(lambda engine: next_row(engine, project))
+
+
+def next_row(engine: Engine, project: str) -> Row:
+    """The brief that the next session of a project would be given."""
+    place = project_named(engine, project)
+    budget = engine.config(place).continuity.recovery_budget_chars
+    brief_input = next_brief(engine, place)
+    brief = compose_for_start(brief_input, budget) if brief_input else None
+    return {
+        "text": brief.text if brief else "",
+        "reason": brief_input.reason if brief_input else None,
+        "predecessor": brief_input.session.key if brief_input else None,
+        "created_at": to_iso(engine.clock()),
+        "budget": budget,
+        "size": len(brief.text) if brief else 0,
+        "items": [item_row(item) for item in brief.items] if brief else [],
     }

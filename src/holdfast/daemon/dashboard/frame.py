@@ -1,18 +1,26 @@
-"""The frame of every page, and small parts that several pages share."""
+"""The frame of every page, small parts that several pages share, and the assets: stylesheet, script, icon.
+
+An asset has an address with a hash of its content. So a browser loads each once and caches it, and loads it
+again after an upgrade. None is a secret.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Final
+from functools import cache
+from hashlib import blake2s
+from importlib.resources import files
+from typing import Any, Final, TypeAlias
 from urllib.parse import quote, urlencode
 
 from holdfast.core.text.strings import elapsed, shortened
-from holdfast.daemon.dashboard.assets import address
 from holdfast.daemon.dashboard.html import NOTHING, Child, Html, el, joined
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.codec import from_iso
 
+Row: TypeAlias = Mapping[str, Any]
+"""What a page shows of one thing, redacted."""
 PAGES: Final = (
     ("/", "Now"),
     ("/briefs", "Briefs"),
@@ -70,9 +78,9 @@ def _head(title: str) -> Html:
         el("title", f"{title} · Holdfast"),
         el("meta", name="viewport", content="width=device-width, initial-scale=1"),
         el("meta", name="color-scheme", content="light dark"),
-        el("link", rel="icon", href=address("icon.svg"), type="image/svg+xml"),
-        el("link", rel="stylesheet", href=address("style.css")),
-        el("script", type="module", src=address("app.js")),
+        el("link", rel="icon", href=asset_address("icon.svg"), type="image/svg+xml"),
+        el("link", rel="stylesheet", href=asset_address("style.css")),
+        el("script", type="module", src=asset_address("app.js")),
     )
 
 
@@ -259,3 +267,29 @@ def more(path: str, cursor: str | None, **query: str) -> Html:
     return el(
         "p", el("a", "Earlier", href=f"{path}?{query_string}", rel="next", class_="button"), class_="more"
     )
+
+
+ASSET_TYPES: Final = {
+    "style.css": "text/css; charset=utf-8",
+    "app.js": "text/javascript; charset=utf-8",
+    "icon.svg": "image/svg+xml",
+}
+CACHED: Final = "private, max-age=31536000, immutable"
+REVALIDATED: Final = "private, no-cache"
+
+
+def asset_address(name: str) -> str:
+    """The address of an asset."""
+    return f"/static/{name}?{asset_hash(name)}"
+
+
+@cache
+def asset_hash(name: str) -> str:
+    """A short hash of an asset's content."""
+    return blake2s(asset_content(name), digest_size=6).hexdigest()
+
+
+@cache
+def asset_content(name: str) -> bytes:
+    """The bytes of an asset."""
+    return files("holdfast.daemon.dashboard").joinpath("static", name).read_bytes()

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
-from typing import Any, Final
+from typing import Final
 
 from holdfast.core.evaluation.scores import MEASURES
 from holdfast.core.evaluation.survival import Mean
 from holdfast.core.session.score import Start
-from holdfast.daemon.dashboard.frame import View, badge, code, empty, many, page, section, table, with_code
+from holdfast.daemon.dashboard.frame import (
+    Row,
+    View,
+    badge,
+    code,
+    empty,
+    many,
+    page,
+    section,
+    table,
+    with_code,
+)
 from holdfast.daemon.dashboard.html import Html, el
 from holdfast.daemon.dashboard.plots import Bar, days, rows
 from holdfast.engine.views.measurements import DAYS, Metrics
@@ -17,7 +28,6 @@ from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import DailyCheckpoints
 from holdfast.stores.codec import to_iso
 
-Row = Mapping[str, Any]
 BUILDERS: Final = {
     "holdfast": "Holdfast's brief",
     "summary": "the harness's own summary",

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from holdfast.daemon.dashboard.frame import View, badge, code, empty, many, more, page, section
+from holdfast.daemon.dashboard.frame import Row, View, badge, code, empty, many, more, page, section
 from holdfast.daemon.dashboard.html import Html, el, verbatim
-
-Row = Mapping[str, Any]
 
 
 def memory_page(view: View, query: str, matches: Row, doubts: Row | None) -> Html:

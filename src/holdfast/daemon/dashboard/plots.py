@@ -1,12 +1,16 @@
-"""Plots in SVG, each with its numbers as text for screen readers."""
+"""Plots in SVG, each with its numbers as text for screen readers: bars, and the timeline of a session."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from typing import Final
 
 from holdfast.daemon.dashboard.html import Html, el
+from holdfast.engine.views.timeline import Moment, TimelineView, TokenCount, WorkDone
 from holdfast.lazy_dataclass import dataclass
+from holdfast.stores.codec import to_iso
 
 WIDTH: Final = 960
 BAR_HEIGHT: Final = 120
@@ -80,3 +84,154 @@ def picture(title: str, height: int, drawn: Sequence[Html], description: str = "
 
 def _share(value: float) -> float:
     return round(100 * max(0.0, min(value, 1.0)), 1)
+
+
+LEFT: Final = 96
+RIGHT: Final = WIDTH - 16
+LANES: Final = {"prompt": 24, "work": 64, "pressure": 168, "checkpoint": 200, "brief": 226}
+HEIGHT: Final = 268
+FOOT: Final = 24
+"""The space below the lanes, for the times."""
+BUCKETS: Final = 140
+CURVE_MOST: Final = 300
+WORK_HIGH: Final = 30
+PRESSURE_HIGH: Final = 84
+IDLE_MS: Final = 120_000
+"""A longer pause is drawn as long as this."""
+_NAMES: Final = (
+    ("prompt", "Prompts"),
+    ("work", "Tool work"),
+    ("pressure", "Pressure"),
+    ("checkpoint", "Checkpoints"),
+    ("brief", "Briefs"),
+)
+
+
+def timeline(story: TimelineView, capacity: int, chosen: str, link: Callable[[str], str]) -> Html:
+    """The picture; what can be opened is a link."""
+    times = [
+        *(entry.at for entry in story.moments),
+        *(entry.at for entry in story.work),
+        *(entry.at for entry in story.counts),
+    ]
+    place = scale(times)
+    description = f"{len(story.moments)} moments that can be opened, {len(story.work)} calls of tools"
+    return el(
+        "svg",
+        el("title", "What happened in this session"),
+        el("desc", description),
+        [_lane(name, label) for name, label in _NAMES],
+        _work(story.work, place),
+        _pressure(story.counts, capacity, place),
+        [_moment(entry, chosen, place, link) for entry in story.moments],
+        _ends(times) if times else None,
+        viewBox=f"0 0 {WIDTH} {HEIGHT}",
+        role="group",
+        aria_label="Timeline",
+        class_="timeline",
+    )
+
+
+def scale(times: Iterable[int]) -> Callable[[int], float]:
+    """Where a time is drawn, given all that are; pauses are cut short."""
+    known = sorted(set(times))
+    places = [0]
+    for before, after in pairwise(known):
+        places.append(places[-1] + min(after - before, IDLE_MS))
+    length = places[-1] or 1
+
+    def place(at: int) -> float:
+        number = max(0, bisect_right(known, at) - 1)
+        return round(LEFT + (RIGHT - LEFT) * (places[number] if known else 0) / length, 1)
+
+    return place
+
+
+def _lane(name: str, label: str) -> Html:
+    y = LANES[name]
+    line = el("line", x1=LEFT, x2=RIGHT, y1=y, y2=y, class_="lane")
+    return el("g", line, el("text", label, x=0, y=y + 4, class_="label"))
+
+
+def _ends(times: Sequence[int]) -> Html:
+    """The first and the last time: since pauses are cut short, no scale in between would be true."""
+    y, first, last = HEIGHT - 4, min(times), max(times)
+    return el(
+        "g",
+        el("text", f"from {_moment_of(first)}", x=LEFT, y=y, class_="label"),
+        el("text", f"to {_moment_of(last)}", x=RIGHT, y=y, text_anchor="end", class_="label"),
+    )
+
+
+def _moment_of(at: int) -> str:
+    return to_iso(at)[:16].replace("T", " ") + " UTC"
+
+
+def _work(work: Sequence[WorkDone], place: Callable[[int], float]) -> Html:
+    """The number of tool calls by interval, with failed ones on top."""
+    step = (RIGHT - LEFT) / BUCKETS
+    done, failed = [0] * (BUCKETS + 1), [0] * (BUCKETS + 1)
+    for call in work:
+        bucket = int((place(call.at) - LEFT) / step)
+        (failed if call.ok is False else done)[bucket] += 1
+    most = max((a + b for a, b in zip(done, failed, strict=True)), default=0) or 1
+    fine, wrong = "", ""
+    for number, (well, badly) in enumerate(zip(done, failed, strict=True)):
+        x, high, low = LEFT + number * step, well / most * WORK_HIGH, badly / most * WORK_HIGH
+        fine += _bar(x, LANES["work"] - high, step, high) if well else ""
+        wrong += _bar(x, LANES["work"] - high - low, step, low) if badly else ""
+    # All bars of a kind are one shape: otherwise a browser would lay out hundreds of elements.
+    return el("g", el("path", d=fine, class_="done"), el("path", d=wrong, class_="failed"))
+
+
+def _bar(x: float, y: float, width: float, height: float) -> str:
+    wide = round(width - 1, 1)
+    return f"M{round(x, 1)} {round(y, 1)}h{wide}v{round(height, 1)}h-{wide}z"
+
+
+def _pressure(counts: Sequence[TokenCount], capacity: int, place: Callable[[int], float]) -> Html | None:
+    if not counts:
+        return None
+    every = max(1, len(counts) // CURVE_MOST)
+    chosen = [*counts[::every], counts[-1]]
+    floor = LANES["pressure"]
+    points = [
+        (place(count.at), floor - min(count.tokens / capacity, 1.0) * PRESSURE_HIGH) for count in chosen
+    ]
+    line = " ".join(f"{x},{round(y, 1)}" for x, y in points)
+    area = f"{points[0][0]},{floor} {line} {points[-1][0]},{floor}"
+    top = floor - PRESSURE_HIGH
+    return el(
+        "g",
+        el("line", x1=LEFT, x2=RIGHT, y1=top, y2=top, class_="limit"),
+        el("polygon", points=area, class_="area"),
+        el("polyline", points=line, class_="curve"),
+    )
+
+
+def _moment(moment: Moment, chosen: str, place: Callable[[int], float], link: Callable[[str], str]) -> Html:
+    x = place(moment.at)
+    is_chosen = "true" if moment.id == chosen else None
+    return el(
+        "a",
+        el("title", f"{moment.kind}: {moment.title}"),
+        _sign(moment.kind, x),
+        href=link(moment.id),
+        class_=f"moment {moment.kind}",
+        aria_current=is_chosen,
+    )
+
+
+def _sign(kind: str, x: float) -> Html:
+    if kind == "compaction":
+        return el(
+            "g",
+            el("line", x1=x, x2=x, y1=8, y2=HEIGHT - FOOT - 8),
+            el("rect", x=x - 5, y=4, width=10, height=HEIGHT - FOOT - 8, class_="reach"),
+        )
+    y = LANES.get(kind, LANES["prompt"])
+    if kind == "checkpoint":
+        return el("rect", x=x - 5, y=y - 5, width=10, height=10, rx=2)
+    if kind == "brief":
+        return el("path", d=f"M{x} {y - 7}l6 7-6 7-6-7z")
+    return el("circle", cx=x, cy=y, r=5)

@@ -16,11 +16,11 @@ from holdfast.core.session.checkpoint import Checkpoint
 from holdfast.core.session.score import SessionScore
 from holdfast.core.session.session import Session
 from holdfast.core.text.strings import shortened
+from holdfast.daemon.api.dependencies import Paging
 from holdfast.daemon.api.memories import NOWHERE
-from holdfast.daemon.api.paging import Paging
 from holdfast.daemon.api.project_files import layer_rows, ledger_row
 from holdfast.daemon.api.reviews import candidate_row
-from holdfast.daemon.dashboard.continuity import TITLES, Written
+from holdfast.daemon.dashboard.continuity import TITLES, EditableText
 from holdfast.engine.briefing import resume
 from holdfast.engine.documents import continuity as continuity_files
 from holdfast.engine.documents import dream, ledger
@@ -181,7 +181,7 @@ def doubts(engine: Engine) -> Row:
     return {"items": rows, "all": len(audited.found)}
 
 
-def continuity(engine: Engine, home: Path, project: str) -> tuple[list[Row], str, list[Written]]:
+def continuity(engine: Engine, home: Path, project: str) -> tuple[list[Row], str, list[EditableText]]:
     """The projects there are, which of them is shown, and its texts."""
     listed, chosen = _projects(engine, project)
     if not chosen:
@@ -195,17 +195,17 @@ def continuity(engine: Engine, home: Path, project: str) -> tuple[list[Row], str
     return listed, chosen, [*texts, _ledger(engine, home, chosen)]
 
 
-def _layer(row: Row, put: str, versions: Sequence[Path]) -> Written:
+def _layer(row: Row, put: str, versions: Sequence[Path]) -> EditableText:
     past: list[Row] = [
         {"at": to_iso(int(path.stem)), "text": path.read_text(encoding="utf-8", errors="replace")}
         for path in versions[:PAST_SHOWN]
     ]
-    return Written(
+    return EditableText(
         TITLES[str(row["layer"])], str(row["path"]), str(row["text"]), str(row["print"]), put, past
     )
 
 
-def _ledger(engine: Engine, home: Path, chosen: str) -> Written:
+def _ledger(engine: Engine, home: Path, chosen: str) -> EditableText:
     project = project_named(engine, chosen)
     rules = ledger.rules(
         engine.config(project).session, decided=True, root=Path(project.root), environment={}
@@ -218,7 +218,7 @@ def _ledger(engine: Engine, home: Path, chosen: str) -> Written:
     warnings = (
         ["It came with the repository: a stranger may have written it."] if row["came_with_the_clone"] else []
     )
-    return Written(
+    return EditableText(
         "Ledger",
         place.path,
         str(row["text"]),
@@ -229,7 +229,7 @@ def _ledger(engine: Engine, home: Path, chosen: str) -> Written:
     )
 
 
-def redacted_texts(texts: Sequence[Written], redact: Callable[[Any], Any]) -> list[Written]:
+def redacted_texts(texts: Sequence[EditableText], redact: Callable[[Any], Any]) -> list[EditableText]:
     """The same texts, redacted."""
     return [
         replace(text, text=redact(text.text), past=redact(list(text.past)), notes=redact(list(text.notes)))

@@ -1,4 +1,4 @@
-"""The dashboard's routes: for each page, the rows to fetch and the function that renders them.
+"""The dashboard's routes: for each page, the rows to fetch and the function that renders them; and the login.
 
 Everything that a page shows is redacted here, before it becomes HTML.
 """
@@ -6,6 +6,7 @@ Everything that a page shows is redacted here, before it becomes HTML.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
@@ -13,20 +14,23 @@ from starlette.routing import Route
 
 from holdfast import __version__
 from holdfast.core.evaluation.scores import compare_by_start
-from holdfast.daemon.api.checkpoints import diff_row
-from holdfast.daemon.api.executor import Executor
-from holdfast.daemon.api.live import HEADS, print_of
-from holdfast.daemon.api.paging import Paging
-from holdfast.daemon.dashboard import assets, queries
-from holdfast.daemon.dashboard.brief import brief_page, briefs_page
-from holdfast.daemon.dashboard.continuity import continuity_page
+from holdfast.daemon.access import COOKIE, COOKIE_DAYS
+from holdfast.daemon.api.dependencies import Executor, Paging
+from holdfast.daemon.api.events import HEADS_MOST, state_hash
+from holdfast.daemon.api.sessions import diff_row
+from holdfast.daemon.dashboard import frame, queries
+from holdfast.daemon.dashboard.continuity import continuity_page, review_page
 from holdfast.daemon.dashboard.frame import View, empty, page
 from holdfast.daemon.dashboard.health import State, health_page
 from holdfast.daemon.dashboard.html import Html
 from holdfast.daemon.dashboard.memory import memory_page
-from holdfast.daemon.dashboard.now import kept_page, now_page
-from holdfast.daemon.dashboard.review import review_page
-from holdfast.daemon.dashboard.session import session_page
+from holdfast.daemon.dashboard.sessions import (
+    brief_page,
+    briefs_page,
+    compaction_page,
+    now_page,
+    session_page,
+)
 from holdfast.engine.engine import Engine
 from holdfast.errors import HoldfastError, NotThere
 
@@ -82,7 +86,7 @@ class PageRequest:
 
     def _made(self, made: Callable[[PageRequest, Engine], Html], engine: Engine) -> Html:
         # Before anything else is fetched: a change meanwhile counts as not seen.
-        self.seen = print_of(engine.store.heads(HEADS))
+        self.seen = state_hash(engine.store.heads(HEADS_MOST))
         return made(self, engine)
 
 
@@ -110,7 +114,7 @@ def _now(request: PageRequest, engine: Engine) -> Html:
 
 def _would_keep(request: PageRequest, engine: Engine) -> Html:
     key = request.path["key"]
-    return kept_page(request.view(), key, request.redacted(queries.would_keep(engine, key)))
+    return compaction_page(request.view(), key, request.redacted(queries.would_keep(engine, key)))
 
 
 def _session(request: PageRequest, engine: Engine) -> Html:
@@ -161,10 +165,47 @@ def _health(request: PageRequest, engine: Engine) -> Html:
 
 async def _static(request: Request) -> Response:
     name = str(request.path_params["name"])
-    if name not in assets.TYPES:
+    if name not in frame.ASSET_TYPES:
         return Response(status_code=404)
     # With another hash, an older page asks for a former version: it gets the current one, uncached.
-    cache_control = assets.KEPT if request.url.query == assets.mark(name) else assets.ASKED_AGAIN
+    cache_control = frame.CACHED if request.url.query == frame.asset_hash(name) else frame.REVALIDATED
     return Response(
-        assets.content(name), media_type=assets.TYPES[name], headers={"cache-control": cache_control}
+        frame.asset_content(name),
+        media_type=frame.ASSET_TYPES[name],
+        headers={"cache-control": cache_control},
     )
+
+
+_DAY: Final = 86_400
+# The page refreshes instead of redirecting: after a redirect a browser would not send the new cookie if
+# another site opened the link.
+_OPEN: Final = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Holdfast</title>
+<meta http-equiv="refresh" content="0;url=/"><meta name="color-scheme" content="light dark">
+<link rel="icon" href="/static/icon.svg"></head>
+<body><p><a href="/">Go on to the dashboard</a></p></body></html>
+"""
+_SPENT: Final = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Holdfast</title>
+<meta name="color-scheme" content="light dark"></head>
+<body><main><h1>This link was used, or is too old</h1>
+<p>Run <code>holdfast dashboard</code> again: it makes a new one.</p></main></body></html>
+"""
+
+
+async def login(request: Request) -> HTMLResponse:
+    """Give the browser that follows a link its cookie, once."""
+    executor: Executor = request.app.state.executor
+    cookie = executor.keys.spend(request.query_params.get("key", ""))
+    if not cookie:
+        return HTMLResponse(_SPENT, 403)
+    answer = HTMLResponse(_OPEN)
+    answer.set_cookie(
+        COOKIE,
+        cookie,
+        max_age=COOKIE_DAYS * _DAY,
+        httponly=True,
+        samesite="strict",
+        secure=request.url.scheme == "https",
+    )
+    return answer

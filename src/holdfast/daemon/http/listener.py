@@ -16,10 +16,8 @@ from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 
-from holdfast.daemon.access.guard import OPEN_PATH, Guard, Names
-from holdfast.daemon.access.keys import Keys
-from holdfast.daemon.access.limits import Limits
-from holdfast.daemon.local.endpoint import write_note
+from holdfast.daemon.access import OPEN_PATH, Guard, Keys, Limits, Names
+from holdfast.daemon.local.listener import write_note
 from holdfast.daemon.mcp.calls import Mcp
 from holdfast.daemon.work.dispatcher import Dispatcher
 from holdfast.lazy_dataclass import dataclass

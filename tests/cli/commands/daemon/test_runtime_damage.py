@@ -9,7 +9,7 @@ from pathlib import Path
 from holdfast.engine.liveness import lock_holder, spooled_hook_events
 from holdfast.stores.sqlite import open_store
 from tests.cli.commands.daemon.test_daily_backup import is_redacted
-from tests.cli.commands.privacy.test_recover_store import PAGE, kept
+from tests.cli.commands.daemon.test_recover_store import PAGE, kept
 from tests.cli.conftest import Person
 from tests.daemon.conftest import wait_until
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.cli.commands.documents.test_session import saved
-from tests.cli.commands.sessions.test_brief_from_file import record, written
+from tests.cli.commands.test_brief import record, written
 from tests.cli.conftest import Person
 
 RULE = "Never touch vendor/."

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.commands.documents.test_session import saved
-from tests.cli.commands.sessions.test_brief_from_file import record, written
+from tests.cli.commands.test_brief import record, written
 from tests.cli.conftest import Person
 
 RULE = "Never touch vendor/."

@@ -1,12 +1,16 @@
-"""The daemon's life: up, down, restart, status."""
+"""The daemon's life: up, down, restart, status, and logs."""
 
 from __future__ import annotations
 
+import os
 import time
+from collections import deque
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
-from holdfast.cli import running
+import click
+
+from holdfast.cli import daemon_requests
 from holdfast.cli.options import command, inherit_option, json_option
 from holdfast.cli.printing import give, give_json, say, working
 from holdfast.cli.warning import where_stopped
@@ -35,9 +39,9 @@ def up(*, take: bool) -> None:
 
     Hooks start it by themselves when it is away; this is for those who want to see it.
     """
-    from holdfast.cli.commands.start.heritage import inherit_or_offer
+    from holdfast.cli.commands.import_export import inherit_or_offer
 
-    start(running.home())
+    start(daemon_requests.home())
     inherit_or_offer(take=take)
 
 
@@ -47,7 +51,7 @@ def down() -> None:
 
     Returns when its process is gone. The next hook starts it again; `holdfast unsetup` takes the hooks away.
     """
-    stop(running.home())
+    stop(daemon_requests.home())
 
 
 @command("holdfast restart")
@@ -57,7 +61,7 @@ def restart() -> None:
     It then reads the whole store before it uses it. A damaged one is set aside, as it is, and a new one is
     begun.
     """
-    where = running.home()
+    where = daemon_requests.home()
     known = set_aside_stores(where / "store.db")
     stop(where)
     if (where / "store.db").exists() or emptied(where / "store.db"):
@@ -74,7 +78,7 @@ def restart() -> None:
 @json_option()
 def status(*, as_json: bool) -> None:
     """Say whether the daemon runs."""
-    where = running.home()
+    where = daemon_requests.home()
     answer, waiting, unreadable = _status(where), spooled_hook_events(where), rejected_hook_events(where)
     if as_json:
         aside = [str(store.path) for store in set_aside_stores(where / "store.db")]
@@ -94,10 +98,10 @@ def status(*, as_json: bool) -> None:
     elif answer is None:
         give("the daemon is not running; the next hook or `holdfast up` starts it")
     else:
-        age = elapsed(running.now() - answer["started_at"]) if answer["started_at"] else "a moment"
+        age = elapsed(daemon_requests.now() - answer["started_at"]) if answer["started_at"] else "a moment"
         give(f"the daemon is running, process {answer['pid']}, version {answer['version']}, for {age}")
         give(f"it listens at {answer['door']}")
-        if troubles := running.troubles_of(answer):
+        if troubles := daemon_requests.troubles_of(answer):
             give(f"its housekeeping fails: {troubles}; `holdfast logs` says why")
     give(f"its home is {where}; {waiting} hook events wait in the spool")
     if reason := emptied(where / "store.db"):
@@ -152,7 +156,7 @@ def stop(where: Path) -> None:
 def _status(where: Path) -> dict[str, Any] | None:
     """The daemon's status; waits, with a spinner, for one that is being started."""
     with working("asking the daemon"):
-        return running.daemon_status(where)
+        return daemon_requests.daemon_status(where)
 
 
 def _stuck(holder: int) -> DaemonAway:
@@ -160,3 +164,52 @@ def _stuck(holder: int) -> DaemonAway:
         f"the daemon (process {holder}) does not answer",
         f"wait, or end it with `kill -9 {holder}`; nothing that was acknowledged is lost",
     )
+
+
+PAUSE = 0.25
+
+
+@command("holdfast logs -n 20", "holdfast logs -f")
+@click.option(
+    "-n",
+    "--lines",
+    default=50,
+    show_default=True,
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="How many lines.",
+)
+@click.option("-f", "--follow", is_flag=True, help="Go on printing what is added, until Ctrl-C.")
+def logs(*, lines: int, follow: bool) -> None:
+    """Print the end of the daemon's log."""
+    log = daemon_requests.home() / "logs" / "daemon.log"
+    if log.is_symlink() or not log.is_file():
+        say(f"there is no log yet at {log}")
+        return
+    tail: int | None = lines
+    while True:
+        with log.open(encoding="utf-8", errors="replace") as file:
+            for line in deque(file, maxlen=tail):
+                give(line.rstrip("\n"))
+            if not follow:
+                return
+            _print_until_rotated(log, file)
+        tail = None
+
+
+def _print_until_rotated(log: Path, file: TextIO) -> None:
+    while True:
+        # Asked first: what was written before the log was rotated is still printed.
+        rotated = not _is_still(log, file)
+        for line in file:
+            give(line.rstrip("\n"))
+        if rotated:
+            return
+        time.sleep(PAUSE)
+
+
+def _is_still(log: Path, file: TextIO) -> bool:
+    try:
+        return os.path.samestat(log.stat(), os.fstat(file.fileno()))
+    except FileNotFoundError:
+        return True  # in the moment between the old log and the new one

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+import sys
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -10,18 +12,18 @@ from typing import Final, TypeAlias
 import click
 
 from holdfast.cli import access
-from holdfast.cli.commands.documents.dream_review import one_by_one
 from holdfast.cli.options import command, group, json_option, project_option
 from holdfast.cli.printing import give, give_json, give_table, say
 from holdfast.core.documents.promotion import Destination, PromotionCandidate, ReviewState, ReviewStep
 from holdfast.core.text.strings import shortened
+from holdfast.core.text.untrusted import printable
 from holdfast.engine.documents import continuity, dream
 from holdfast.engine.documents import continuity_source as sources
 from holdfast.engine.documents.continuity import ContinuityFiles
 from holdfast.engine.engine import Engine
 from holdfast.errors import HoldfastError
 
-SHOWN: Final = 100
+ROW_CHARS: Final = 100
 _Opening: TypeAlias = Callable[[], AbstractContextManager[Engine]]
 
 
@@ -55,7 +57,7 @@ def build(*, project: Path | None, subagent: Path | None, harness: str, as_json:
     with _opened(project) as (engine, files):
         source = sources.source_named(subagent, harness) if subagent else None
         snapshot = dream.build(engine, files, source)
-    _list(snapshot.candidates, as_json=as_json)
+    _give_list(snapshot.candidates, as_json=as_json)
 
 
 @command("holdfast dream inspect --json")
@@ -75,7 +77,7 @@ def inspect(*, project: Path | None, as_json: bool) -> None:
         return
     for diagnostic in inspection.diagnostics:
         say(f"note: {diagnostic}")
-    _list(rows, as_json=False)
+    _give_list(rows, as_json=False)
 
 
 @command("holdfast dream candidates", "holdfast dream candidates --standing pending --json")
@@ -89,7 +91,7 @@ def candidates(*, project: Path | None, standing: str | None, as_json: bool) -> 
     with _opened(project) as (_, files):
         snapshot = dream.inspect(files).snapshot
     rows = snapshot.candidates if snapshot else ()
-    _list([candidate for candidate in rows if standing in (None, candidate.standing)], as_json=as_json)
+    _give_list([candidate for candidate in rows if standing in (None, candidate.standing)], as_json=as_json)
 
 
 @command("holdfast dream review", "holdfast dream review 1f2e3d --approve")
@@ -103,7 +105,7 @@ def review(*, id: str | None, decision: str | None, project: Path | None, as_jso
     # One key may make a memory, which needs a store also if nothing was ever kept in this home.
     with _opened(project, access.writable_engine) as (engine, files):
         if id is None:
-            one_by_one(engine, files)
+            review_one_by_one(engine, files)
             return
         if decision is None:
             raise HoldfastError("it is not said what to decide", "add --approve or --reject")
@@ -147,7 +149,7 @@ def proposal(*, id: str, project: Path | None, file: str, as_json: bool) -> None
         give(f"memory: {candidate.text}")
 
 
-def _list(rows: Sequence[PromotionCandidate], *, as_json: bool) -> None:
+def _give_list(rows: Sequence[PromotionCandidate], *, as_json: bool) -> None:
     if as_json:
         give_json([dream.as_json(candidate) for candidate in rows])
         return
@@ -155,7 +157,7 @@ def _list(rows: Sequence[PromotionCandidate], *, as_json: bool) -> None:
         say("there are no candidates")
         return
     cells = [
-        (candidate.id, candidate.standing.value, candidate.lane.value, shortened(candidate.text, SHOWN))
+        (candidate.id, candidate.standing.value, candidate.lane.value, shortened(candidate.text, ROW_CHARS))
         for candidate in rows
     ]
     give_table(("id", "standing", "lane", "text"), cells)
@@ -186,3 +188,101 @@ for _name, _command in {
     ),
 }.items():
     dream_group.add_command(_command, _name)
+
+
+REVIEW_CHARS: Final = 90
+QUIT: Final = "q"
+SKIP: Final = "s"
+KEYS: Final[Mapping[str, tuple[ReviewStep, ...]]] = {
+    "a": (ReviewStep.APPROVE,),
+    "p": (ReviewStep.APPROVE, ReviewStep.PROMOTE),
+    "r": (ReviewStep.REJECT,),
+    SKIP: (),
+}
+QUESTION: Final = "[a]pprove  [p]romote at once  [r]eject  [s]kip  [q]uit "
+
+
+def review_one_by_one(engine: Engine, here: ContinuityFiles) -> None:
+    """Have a person decide on all that waits; what they decided before they quit stands."""
+    inspection = dream.inspect(here)
+    rows = inspection.snapshot.candidates if inspection.snapshot else ()
+    for diagnostic in inspection.diagnostics:
+        say(f"note: {diagnostic}")
+    waiting = [candidate for candidate in rows if candidate.standing is ReviewState.PENDING]
+    if not waiting:
+        say("nothing waits for a decision")
+    elif not sys.stdin.isatty():
+        raise HoldfastError(
+            "a review needs someone to answer", "`holdfast dream review ID --approve` decides on one"
+        )
+    else:
+        _show_waiting(waiting)
+        decisions = _decide(engine, here, waiting)
+        _sum_up(decisions, left=len(waiting) - len(decisions))
+    blocked = sum(candidate.standing is ReviewState.BLOCKED for candidate in rows)
+    if blocked:
+        say(f"{blocked} more of subagents wait to be adopted: `holdfast dream candidates --standing blocked`")
+
+
+def _show_waiting(waiting: Sequence[PromotionCandidate]) -> None:
+    say(f"{len(waiting)} to decide on:")
+    for number, candidate in enumerate(waiting, 1):
+        kind = "rule  " if candidate.lane is Destination.INSTRUCTION else "memory"
+        say(f"  {number:>2}  {kind}  {printable(shortened(candidate.text, REVIEW_CHARS))}")
+
+
+def _decide(
+    engine: Engine, here: ContinuityFiles, waiting: Sequence[PromotionCandidate]
+) -> list[PromotionCandidate]:
+    done: list[PromotionCandidate] = []
+    for number, candidate in enumerate(waiting, 1):
+        say(f"\n{number} of {len(waiting)}  {candidate.id}  from {candidate.source}")
+        say(_change(here, candidate))
+        key = _key()
+        if key == QUIT:
+            break
+        after = candidate
+        for step in KEYS[key]:
+            after = dream.take(engine, here, candidate.id, step)
+        if after is not candidate:
+            done.append(after)
+            say(_became(after))
+    return done
+
+
+def _key() -> str:
+    """The key that was pressed, once it is one of those that mean something."""
+    click.echo(QUESTION, nl=False, err=True)
+    while True:
+        pressed = click.getchar().lower()
+        # The end of the input, or an interrupt that the terminal does not turn into a signal.
+        pressed = QUIT if pressed in ("", "\x03", "\x04") else pressed
+        if pressed == QUIT or pressed in KEYS:
+            say(pressed)
+            return pressed
+
+
+def _change(here: ContinuityFiles, candidate: PromotionCandidate) -> str:
+    """What would be changed by it, as a diff."""
+    if candidate.lane is Destination.INSTRUCTION:
+        return printable(dream.prepared(here, candidate).patch.rstrip("\n"))
+    return f"+ memory: {printable(candidate.text)}"
+
+
+def _became(candidate: PromotionCandidate) -> str:
+    match candidate.standing:
+        case ReviewState.PROMOTED:
+            return f"remembered as {candidate.became[:8]}"
+        case ReviewState.WAITING:
+            then = f"apply it by hand, then `holdfast dream verify-apply {candidate.id}`"
+            return f"proposed for {candidate.became}; {then}"
+        case _:
+            return candidate.standing.value
+
+
+def _sum_up(decisions: Iterable[PromotionCandidate], left: int) -> None:
+    counts = Counter(candidate.standing.value for candidate in decisions)
+    parts = [f"{count} {standing}" for standing, count in counts.items()]
+    say(f"\n{', '.join([*parts, f'{left} left'])}")
+    if counts[ReviewState.APPROVED]:
+        say("next: `holdfast dream promote ID` for what is approved")

@@ -1,0 +1,126 @@
+"""The brief that the next session of a project, or one that continues a transcript, would get."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from holdfast.cli.daemon_requests import Place, current_view
+from holdfast.cli.options import command, json_option, project_option
+from holdfast.cli.printing import give, give_json, say, working
+from holdfast.core.text.strings import elapsed, one_line, shortened
+from holdfast.lazy_dataclass import dataclass
+
+FILE_BUDGET = 2_000
+"""For a brief from a file: independent of the settings, so that the same file gives the same brief."""
+LEFT_OUT_SHOWN = 12
+"""A long session leaves out hundreds of names; a person wants to see what came close."""
+
+
+SAID = "said already"
+"""The reason that `core.brief.compose` gives if another item says the same."""
+
+
+class _Time(click.ParamType[int]):
+    """A time by ISO 8601, in UTC unless it says otherwise, as milliseconds since 1970."""
+
+    name = "time"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        try:
+            moment = datetime.fromisoformat(str(value))
+        except ValueError:
+            self.fail(f"`{value}` is no time; write it like 2026-01-31T12:00:00Z", param, ctx)
+        return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
+
+
+_FILE = click.Path(path_type=Path)
+_LINE = click.IntRange(min=1)
+_SIZE = click.IntRange(min=0)
+
+
+@command(
+    "holdfast brief",
+    "holdfast brief --project ~/src/thing --json",
+    "holdfast brief --harness HARNESS --transcript session.jsonl --until-line 200",
+)
+@project_option()
+@click.option("--harness", "name", metavar="HARNESS", help="Whose transcript it is.")
+@click.option("--transcript", type=_FILE, metavar="FILE", help="Make the brief from this file alone.")
+@click.option("--session", default="", metavar="KEY", help="The transcript's session; else the file's name.")
+@click.option("--until-line", type=_LINE, metavar="N", help="Read only the first N lines.")
+@click.option("--at", type=_Time(), metavar="TIME", help="Count ages from then; else from the last record.")
+@click.option("--budget", type=_SIZE, metavar="N", help="At most so many characters; else 2000, or as set.")
+@json_option("Print brief and receipt as one JSON document.")
+def brief(*, project: Path | None, budget: int | None, as_json: bool, **reading: Any) -> None:  # noqa: ANN401
+    """Show what the next session would be given back.
+
+    The brief goes to stdout, its receipt (from where, how old, what was left out) to stderr. With
+    --transcript it is made from that file alone: no daemon is needed, nothing is stored, and the same file
+    gives the same brief.
+    """
+    source = _Reading(**reading)
+    if source.transcript is None:
+        row = current_view("brief", Place(project), budget=budget)
+    else:
+        row = _from_file(source, budget)
+    if as_json:
+        give_json(row)
+    else:
+        _print(row)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """Which transcript to read, and how much of it."""
+
+    name: str | None
+    transcript: Path | None
+    session: str
+    until_line: int | None
+    at: int | None
+
+
+def _from_file(reading: _Reading, budget: int | None) -> dict[str, Any]:
+    if reading.name is None or reading.transcript is None:
+        raise click.UsageError("--transcript needs --harness HARNESS.")
+    # The harnesses load most of the package, which is not needed if a daemon answers.
+    from holdfast import harnesses
+    from holdfast.engine.recording.preview import preview
+    from holdfast.engine.views.serialisation import brief_row
+
+    harness = harnesses.reader(reading.name)
+    characters = FILE_BUDGET if budget is None else budget
+    with working("reading the transcript"):
+        result = preview(
+            harness, reading.transcript, reading.session, reading.until_line, reading.at, characters
+        )
+    return brief_row(result.told, result.brief, characters)
+
+
+def _print(row: Mapping[str, Any]) -> None:
+    text, receipt = row["brief"], row["receipt"]
+    if receipt is None or not text:
+        say("there is nothing to give back")
+        return
+    give(text)
+    items = receipt["items"]
+    # Items that another item repeats come last: nothing of them is missing.
+    left_out = sorted(
+        (item for item in items if not item["rendered"]), key=lambda item: bool(item["omitted"] == SAID)
+    )
+    say(
+        f"\nreceipt: {receipt['reason']}, from session {receipt['predecessor']}, "
+        f"whose work is {elapsed(receipt['age_ms'])} old"
+    )
+    say(f"{receipt['size']} of {receipt['budget']} characters, {len(items) - len(left_out)} items in it")
+    for item in left_out[:LEFT_OUT_SHOWN]:
+        say(f"left out ({item['omitted']}): {item['section']}: {shortened(one_line(item['text']), 80)}")
+    if len(left_out) > LEFT_OUT_SHOWN:
+        say(
+            f"left out too: {len(left_out) - LEFT_OUT_SHOWN} items that were needed less; `--json` lists them"
+        )

@@ -1,1 +1,0 @@
-"""Commands about memories: remember, recall, memories."""

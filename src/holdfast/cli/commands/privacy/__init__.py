@@ -1,1 +1,0 @@
-"""Commands about what must not be kept: forget, prune, audit, redact, recover-store."""

@@ -1,0 +1,131 @@
+"""Recall and expand: what was said before, one line for each finding, and the whole text of one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from holdfast.cli import daemon_requests
+from holdfast.cli.daemon_requests import Place, environment, stored_view
+from holdfast.cli.options import command, json_option, limit_option, moment, project_option
+from holdfast.cli.printing import give, give_json, give_table, say
+from holdfast.core.text.strings import elapsed
+from holdfast.errors import HoldfastError
+
+KINDS: Final = ("memory", "file", "checkpoint", "digest", "record")
+ID_CHARS: Final = 8
+
+
+@command(
+    "holdfast recall 'which port does staging use'",
+    "holdfast recall parse_hook --kind memory --since 7d --json",
+    "holdfast recall 'old decision' --all --all-projects --limit 20",
+)
+@click.argument("words", metavar="QUERY...", nargs=-1, required=True)
+@click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only these kinds.")
+@click.option("--since", default="", metavar="7d|DATE", help="Only what was said since then.")
+@click.option("--all", "everything", is_flag=True, help="Also what a newer memory supersedes.")
+@click.option("--all-projects", is_flag=True, help="Of every project; else of this one and your own.")
+@click.option(
+    "--surfacing",
+    is_flag=True,
+    help="With --json, an object: the hits, and as `querySurfacing` what is under review or the team's.",
+)
+@limit_option(10)
+@project_option()
+@json_option(
+    "Print one JSON document: a list of {id, kind, score, text, at, age, source, session_key, worded}; "
+    "what is not worded is merely near in meaning."
+)
+def recall(  # noqa: PLR0913 - each is an option
+    *,
+    words: tuple[str, ...],
+    kinds: tuple[str, ...],
+    since: str,
+    everything: bool,
+    all_projects: bool,
+    surfacing: bool,
+    limit: int,
+    project: Path | None,
+    as_json: bool,
+) -> None:
+    """Find what was remembered, written down or said before, the best first.
+
+    Memories, memory files, checkpoints, digests and what past sessions said, by their words and by what they
+    mean. `holdfast expand ID` shows the whole of one.
+    """
+    query = {
+        "text": " ".join(words),
+        "limit": limit,
+        "kinds": kinds,
+        "since": moment(since, daemon_requests.now()) if since else 0,
+        "all_projects": all_projects,
+        "include_superseded": everything,
+    }
+    view = "findings" if as_json else "finding_lines"
+    rows = stored_view(view, Place(project), environment=environment(), query=query)
+    if as_json:
+        give_json({"hits": rows, "querySurfacing": _surfaced(project, query["text"])} if surfacing else rows)
+    elif rows:
+        if not any(row["worded"] for row in rows):
+            say("nothing says any of these words; this is nearest in meaning:")
+        _print(rows)
+    else:
+        say("nothing was found; `--all-projects` looks in every project")
+
+
+def _surfaced(project: Path | None, text: object) -> dict[str, Any]:
+    from holdfast.cli import access
+    from holdfast.cli.commands.documents.session import surfaced_as_json
+
+    place = access.project_at(project)
+    with access.stored_engine() as engine:
+        return surfaced_as_json(engine, place, str(text))
+
+
+def _print(rows: Sequence[Mapping[str, Any]]) -> None:
+    now = daemon_requests.now()
+    give_table(
+        ("id", "score", "kind", "age", "source", "text"),
+        [
+            (
+                row["id"][:ID_CHARS],
+                f"{row['score']:.2f}",
+                row["kind"],
+                elapsed(now - row["at"]) if row["at"] else "",
+                row["source"],
+                row["text"],
+            )
+            for row in rows
+        ],
+    )
+
+
+@command("holdfast expand 1f2e3d4c", "holdfast expand 1f2e3d4c --json")
+@click.argument("id", metavar="ID")
+@click.option("--all-projects", is_flag=True, help="Of whichever project.")
+@project_option()
+@json_option()
+def expand(*, id: str, all_projects: bool, project: Path | None, as_json: bool) -> None:
+    """Show the whole text of what `recall` found, by its id or how that begins."""
+    from holdfast.cli import access
+    from holdfast.cli.commands.memory import text_row
+    from holdfast.core.redaction.redact import redact
+    from holdfast.engine.memory import recall as recalling
+
+    place = access.project_at(project)
+    with access.stored_engine() as engine:
+        finding = recalling.expand(engine, place, id, all_projects=all_projects)
+    if finding is None:
+        raise HoldfastError(
+            f"nothing here has the id `{id}`", "`holdfast recall` shows ids; at least six characters name one"
+        )
+    if as_json:
+        give_json(text_row(finding))
+        return
+    age = f", {elapsed(access.now() - finding.at)} ago" if finding.at else ""
+    say(redact(f"{finding.kind} {finding.id}: {finding.source}{age}"))
+    give(redact(finding.text))

@@ -1,1 +1,0 @@
-"""Commands about sessions: list, show, brief, import."""

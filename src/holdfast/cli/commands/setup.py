@@ -1,0 +1,415 @@
+"""Setup and unsetup: show what would change, ask, have it written; `plugin` writes the same as one folder.
+
+Each harness defines its own entries; `files.install` merges them into its files.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from holdfast import __version__, config, harnesses, relay, skills
+from holdfast import hook as carrier
+from holdfast.cli import access
+from holdfast.cli.commands.daemon.harness_commands import (
+    command_for,
+    relay_command,
+    relay_path,
+    status_command_for,
+)
+from holdfast.cli.commands.import_export import inherit_or_offer
+from holdfast.cli.options import command, inherit_option
+from holdfast.cli.printing import give, say
+from holdfast.core.events.install_request import Wanted, WantedCopy
+from holdfast.engine.documents.git_exclude import settings_exclusions, spare_exclusions
+from holdfast.engine.health import connections
+from holdfast.errors import HoldfastError
+from holdfast.files import atomic, install
+from holdfast.files.install import Plan, Report, Role, Verb, read_manifest
+from holdfast.harnesses.base import Harness, InProject, MidTurn, Pluggable, Plugged, StatusLine, Tooled
+
+
+def _options(function: Callable[..., None]) -> Callable[..., None]:
+    """The options that setup and unsetup share."""
+    folder = click.Path(exists=True, file_okay=False, resolve_path=True, path_type=Path)
+    whose = "The user's home directory, if not yours."
+    alone = "Only in the project that you are in, in settings that are yours and not the project's."
+    for decorate in (
+        click.option("--yes", is_flag=True, help="Do it without asking."),
+        click.option("--dry-run", is_flag=True, help="Only print what would change, as a diff."),
+        click.option("--project", "scoped", is_flag=True, help=alone),
+        click.option("--home", "user_home", type=folder, metavar="DIR", help=whose),
+        click.argument("names", metavar="[HARNESS]...", nargs=-1),
+    ):
+        function = decorate(function)
+    return function
+
+
+@command(
+    "holdfast setup --dry-run", "holdfast setup", "holdfast setup HARNESS --yes", "holdfast setup --project"
+)
+@click.option("--no-mcp", is_flag=True, help="Only the hooks: no tools for agents, and no word of them.")
+@inherit_option
+@_options
+def setup(
+    *,
+    names: tuple[str, ...],
+    user_home: Path | None,
+    scoped: bool,
+    dry_run: bool,
+    yes: bool,
+    no_mcp: bool,
+    take: bool,
+) -> None:
+    """Connect the harnesses on this machine to Holdfast.
+
+    Adds our hooks and the server of our tools to the settings of each harness named, or of each one found,
+    and leaves everything else in them as it is; skills and a short file tell agents when to use the tools. A
+    backup is kept; `holdfast unsetup` undoes it. Doing it twice is the same as once.
+
+    With --project only sessions in this project are kept: hooks and tools go into settings of the project
+    that are yours alone, and git is told to leave them alone. A file that is committed is refused.
+    """
+    home, user_directory = access.home(), user_home or Path.home()
+    root = root_here(user_directory) if scoped else None
+    selected = _chosen(names, user_directory, _environment(user_home), scoped=scoped)
+    refuse_to_tell_twice(home, selected, root)
+    chosen = in_project(selected, root) if root else selected
+    tooled = [] if no_mcp else chosen
+    entries = [*_hooks(chosen, home, user_directory), *_tools(tooled, home, user_directory)]
+    brought = [*copies(home), *_plugins(chosen, home, user_directory), *_guidance(tooled, user_directory)]
+    plan = _planned(entries, brought, home, root)
+    if dry_run:
+        _show(plan)
+        return
+    _agree(plan, "setup", beforehand=yes)
+    _tell(install.apply(plan))
+    _say_what_holds_now(chosen, home, user_directory, root)
+    inherit_or_offer(take=take)
+    option = " --project" if root else ""
+    say(f"next: work as usual; `holdfast doctor` checks the connection, `holdfast unsetup{option}` undoes it")
+
+
+def renew(home: Path) -> None:
+    """Write again what setup wrote for each connected harness, with tools only where it had them."""
+    every = [harnesses.here(name, os.environ) for name in harnesses.names()]
+    for_user = [harness for harness in every if connections.is_for_user(home, harness)]
+    if for_user:
+        _renew(for_user, home, None)
+    roots = dict.fromkeys(root for harness in every for root in connections.projects(home, harness))
+    # A deleted project is not created again for its settings.
+    for root in filter(Path.is_dir, roots):
+        there = [harness for harness in every if root in connections.projects(home, harness)]
+        _renew(in_project(there, root), home, root)
+
+
+def _renew(chosen: Sequence[Harness], home: Path, root: Path | None) -> None:
+    user_directory = Path.home()
+    tooled = [harness for harness in chosen if _has_tools(harness, home, user_directory)]
+    entries = [*_hooks(chosen, home, user_directory), *_tools(tooled, home, user_directory)]
+    brought = [
+        *copies(home),
+        *(copy for harness in chosen for copy in files_of(harness, home, user_directory)),
+    ]
+    _tell(install.apply(_planned(entries, brought, home, root)))
+
+
+def files_of(harness: Harness, home: Path, user_directory: Path) -> list[WantedCopy]:
+    """Holdfast's whole files of a connected harness: its plugin, and skills if it has the tools."""
+    tooled = [harness] if _has_tools(harness, home, user_directory) else []
+    return [*_plugins([harness], home, user_directory), *_guidance(tooled, user_directory)]
+
+
+def _has_tools(harness: Harness, home: Path, user_directory: Path) -> bool:
+    """Whether setup gave it Holdfast's MCP server."""
+    placed = {(record.path, entry.path) for record in read_manifest(home).edited for entry in record.placed}
+    return any((tool.file, tool.path) in placed for tool in _tools([harness], home, user_directory))
+
+
+def _planned(entries: Sequence[Wanted], brought: Iterable[WantedCopy], home: Path, root: Path | None) -> Plan:
+    """What is to be written: for all projects, or in the one with this root."""
+    if root is None:
+        return install.plan_setup(entries, brought, home, access.now())
+    files = dict.fromkeys(Path(entry.file) for entry in entries)
+    exclusions = settings_exclusions(root, files)
+    return install.plan_setup(entries, brought, home, access.now(), project=root, exclusions=exclusions)
+
+
+def _say_what_holds_now(
+    chosen: Sequence[Harness], home: Path, user_directory: Path, root: Path | None
+) -> None:
+    *others, last = (harness.title for harness in chosen)
+    titles = f"{', '.join(others)} and {last}" if others else last
+    where = f" in {root}" if root else ""
+    promise = "are kept, and get their work back when a context dies."
+    say(f"\n{titles}: sessions that start from now on{where} {promise}")
+    for harness in chosen:
+        hurdle = harness.hurdle(user_directory, command_for(harness, home))
+        if hurdle:
+            say(f"\n{harness.title}: {hurdle.reason}; {hurdle.remedy}")
+
+
+@command("holdfast unsetup --dry-run", "holdfast unsetup --yes")
+@_options
+def unsetup(
+    *, names: tuple[str, ...], user_home: Path | None, scoped: bool, dry_run: bool, yes: bool
+) -> None:
+    """Undo setup: every file is again what it was.
+
+    Without names, everything that setup did, in all projects, and the lines that keep our files out of git's
+    sight; with --project, what it did in this one. What was recorded so far stays in the Holdfast home.
+    """
+    home, user_directory = access.home(), user_home or Path.home()
+    root = root_here(user_directory) if scoped else None
+    manifest = read_manifest(home)
+    files = [record.path for record in manifest.edited]
+    if names or user_home or root:
+        own = _own_files(names, home, user_directory, _environment(user_home), root)
+        files = [file for file in (*files, *(copy.path for copy in manifest.copied)) if file in own]
+    if not files and (names or user_home or root or not (manifest.copied or manifest.excluded)):
+        say("nothing to undo: setup has not been run for this")
+        return
+    plan = install.plan_unsetup(home, files, spare_exclusions(manifest, root, files) if root else ())
+    if dry_run:
+        _show(plan)
+        return
+    _agree(plan, "unsetup", beforehand=yes)
+    _forget_compiled(home)
+    _tell(install.apply(plan))
+    say(f"\nwhat was recorded is still in {home}; `holdfast down` stops the daemon if it runs")
+
+
+def _own_files(
+    names: Iterable[str], home: Path, user_directory: Path, environment: Mapping[str, str], root: Path | None
+) -> set[Path]:
+    """Every file in which setup puts something for these harnesses, or for all if none is named."""
+    chosen = [harnesses.here(name, environment) for name in names]
+    if not chosen:
+        every = [harnesses.here(name, environment) for name in harnesses.names()]
+        chosen = [one for one in every if root is None or can_be_scoped(one)]
+    if root:
+        chosen = in_project(chosen, root)
+    brought = (*_plugins(chosen, home, user_directory), *_guidance(chosen, user_directory))
+    entries = (*_hooks(chosen, home, user_directory), *_tools(chosen, home, user_directory), *brought)
+    return {Path(one.file).absolute() for one in entries}
+
+
+def _environment(user_home: Path | None) -> Mapping[str, str]:
+    """The variables that may move harnesses' files; none for another user, whose variables are unknown."""
+    return {} if user_home else os.environ
+
+
+def _chosen(
+    names: Iterable[str], user_directory: Path, environment: Mapping[str, str], *, scoped: bool
+) -> list[Harness]:
+    """The harnesses named, or those that are there and, for one project, can be set up in it."""
+    selected = [harnesses.here(name, environment) for name in dict.fromkeys(names)]
+    if selected:
+        return selected
+    search_path = os.environ.get("PATH", "")
+    every = [harnesses.here(name, environment) for name in harnesses.names()]
+    present = [
+        harness
+        for harness in every
+        if harness.present(user_directory, search_path) and (not scoped or can_be_scoped(harness))
+    ]
+    if not present:
+        known = " or ".join(f"`holdfast setup {name}`" for name in harnesses.names())
+        raise HoldfastError("no harness was found on this machine", f"name the one you use: {known}")
+    return present
+
+
+def _hooks(chosen: Iterable[Harness], home: Path, user_directory: Path) -> list[Wanted]:
+    return [
+        entry
+        for harness in chosen
+        for entry in (
+            *harness.wanted(command_for(harness, home), user_directory),
+            *_more(harness, home, user_directory),
+        )
+    ]
+
+
+def _more(harness: Harness, home: Path, user_directory: Path) -> Iterator[Wanted]:
+    """What a harness can have beyond its hooks, as far as the user wants it."""
+    pressure = config.load(home, None, None, os.environ).config.pressure
+    if pressure.mid_turn and isinstance(harness, MidTurn):
+        yield from harness.wanted_mid_turn(command_for(harness, home), user_directory)
+    if isinstance(harness, StatusLine):
+        yield from harness.wanted_status_line(status_command_for(harness, home), user_directory)
+
+
+def _tools(chosen: Iterable[Harness], home: Path, user_directory: Path) -> list[Wanted]:
+    """The entries by which each harness starts Holdfast's MCP server."""
+    tooled = [harness for harness in chosen if isinstance(harness, Tooled)]
+    return [
+        entry
+        for harness in tooled
+        for entry in harness.wanted_tools(relay_command(harness, home), user_directory)
+    ]
+
+
+def _plugins(chosen: Iterable[Harness], home: Path, user_directory: Path) -> list[WantedCopy]:
+    return [
+        copy
+        for harness in chosen
+        if isinstance(harness, Plugged)
+        for copy in harness.wanted_plugin(home, user_directory)
+    ]
+
+
+def _guidance(chosen: Iterable[Harness], user_directory: Path) -> list[WantedCopy]:
+    known = skills.shipped()
+    return [
+        copy
+        for harness in chosen
+        if isinstance(harness, Tooled)
+        for copy in harness.guidance(user_directory, known)
+    ]
+
+
+def copies(home: Path) -> tuple[WantedCopy, ...]:
+    """The files by which hook and relay outlive the package: both programs, and the interpreter's path."""
+    interpreter = install.hook_path(home).with_name("interpreter")
+    return (*programs(home), WantedCopy(interpreter, f"{sys.executable}\n".encode()))
+
+
+def programs(home: Path) -> tuple[WantedCopy, ...]:
+    """Hook and relay, as this version has them."""
+    return (
+        WantedCopy(install.hook_path(home), Path(carrier.__file__).read_bytes()),
+        WantedCopy(relay_path(home), Path(relay.__file__).read_bytes()),
+    )
+
+
+def _forget_compiled(home: Path) -> None:
+    """Remove the bytecode cache beside the hook, so that its folder can go."""
+    shutil.rmtree(install.hook_path(home).with_name("__pycache__"), ignore_errors=True)
+
+
+def _show(plan: Plan) -> None:
+    """What would change: the settings as a diff, whole files by name."""
+    give(install.diff(plan).rstrip("\n") or "no settings would change")
+    for change in plan.changes:
+        if change.role is Role.COPY and change.verb is not Verb.UNCHANGED:
+            say(f"{change.path} would be {change.verb}")
+
+
+def _agree(plan: Plan, verb: str, *, beforehand: bool) -> None:
+    """Ask, unless there is nothing to ask about or the answer was given beforehand."""
+    difference = install.diff(plan)
+    if beforehand or not difference:
+        return
+    if not sys.stdin.isatty():
+        raise HoldfastError(
+            f"{verb} asks before it changes a file, and nobody is there to answer",
+            f"look with `holdfast {verb} --dry-run`, then add `--yes`",
+        )
+    say(difference)
+    if not click.confirm("Change these files?", err=True):
+        raise HoldfastError("nothing was changed")
+
+
+def _tell(report: Report) -> None:
+    for change in report.changes:
+        state = "as it should be already" if change.verb is Verb.UNCHANGED else change.verb
+        say(f"{change.path}: {state}")
+    for path in report.left:
+        say(f"{path}: left there, because it is not as we wrote it")
+
+
+def root_here(user_home: Path) -> Path:
+    """The root of the current project; a user's home is not a project."""
+    root = Path(access.project_at(None).root)
+    if root == user_home.resolve():
+        raise HoldfastError("your home is no project", "go to the project's directory and try again")
+    return root
+
+
+def can_be_scoped(harness: Harness) -> bool:
+    """Whether the harness has settings for one project that only its user sees."""
+    return isinstance(harness, InProject)
+
+
+def in_project(chosen: Iterable[Harness], root: Path) -> list[Harness]:
+    """The same harnesses with the settings of that project; one that has none is refused."""
+    return [_scoped(harness, root) for harness in chosen]
+
+
+def refuse_to_tell_twice(home: Path, chosen: Iterable[Harness], root: Path | None) -> None:
+    """Refuse to connect a harness both for all projects and in one of them: each event would come twice.
+
+    Without a root it is to be set up for all projects.
+    """
+    for harness in chosen:
+        projects = connections.projects(home, harness)
+        if root is None and projects:
+            raise HoldfastError(
+                f"{harness.title} is set up in `{projects[0]}` alone, and would be told twice there",
+                f"run `holdfast unsetup --project {harness.name}` there first",
+            )
+        if root is not None and connections.is_for_user(home, harness):
+            raise HoldfastError(
+                f"{harness.title} is set up for all projects already, and would be told twice here",
+                f"run `holdfast unsetup {harness.name}` first, if you want it in this project alone",
+            )
+
+
+def _scoped(harness: Harness, root: Path) -> Harness:
+    if isinstance(harness, InProject):
+        return harness.in_project(root)
+    raise HoldfastError(
+        f"{harness.title} has no settings for a single project that are yours alone",
+        f"set it up for all of them: `holdfast setup {harness.name}`",
+    )
+
+
+@command("holdfast plugin HARNESS ./holdfast-plugin", "holdfast plugin HARNESS ~/plugins/holdfast")
+@click.argument("name", metavar="HARNESS")
+@click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, resolve_path=True, path_type=Path))
+def plugin(*, name: str, folder: Path) -> None:
+    """Write hooks, tools, skills and commands as a plugin that a harness loads.
+
+    DIR is made, or renewed if it holds our plugin already; a folder with anything else in it is refused. The
+    plugin works with this installation and this Holdfast home, and brings no status line. Use it instead of
+    `holdfast setup`, not beside it.
+    """
+    harness, home = harnesses.get(name), access.home()
+    if not isinstance(harness, Pluggable):
+        able = [known for known in harnesses.names() if isinstance(harnesses.get(known), Pluggable)]
+        raise HoldfastError(f"{harness.title} loads no plugin of ours", f"these do: {', '.join(able)}")
+    files = harness.plugin(
+        command_for(harness, home), relay_command(harness, home), skills.shipped(), __version__
+    )
+    _check_folder(folder, files)
+    install.apply(install.plan_setup((), copies(home), home, access.now()))
+    for file in files:
+        atomic.write(folder / file.file, file.content)
+        give(str(folder / file.file))
+    _advise(harness, home, folder)
+
+
+def _check_folder(folder: Path, files: Sequence[WantedCopy]) -> None:
+    """Raise HoldfastError unless the folder is empty or holds an earlier Holdfast plugin."""
+    try:
+        strange = folder.exists() and any(folder.iterdir()) and not (folder / files[0].file).is_file()
+    except OSError as error:
+        raise HoldfastError(f"`{folder}` cannot be looked into: {error.strerror}", "name another") from error
+    if strange:
+        raise HoldfastError(
+            f"`{folder}` holds other things, and no plugin of ours", "name a folder that is new or empty"
+        )
+
+
+def _advise(harness: Harness, home: Path, folder: Path) -> None:
+    if connections.installed(home, harness):
+        say(
+            f"\nnote: {harness.title} is connected by setup already, and would be told everything twice; "
+            f"run `holdfast unsetup {harness.name}` before you use the plugin"
+        )
+    say(f"next: `{harness.program} --plugin-dir {folder}`, or add it to a marketplace of yours")

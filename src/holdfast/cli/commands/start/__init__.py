@@ -1,1 +1,0 @@
-"""Commands to get started: demo, setup, doctor, dashboard."""

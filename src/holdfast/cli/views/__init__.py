@@ -1,1 +1,0 @@
-"""Views: how results are laid out for a person and written for a program."""

@@ -1,1 +1,0 @@
-"""Access: who may use the HTTP listener, how often, and for what."""

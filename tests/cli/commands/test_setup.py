@@ -1,0 +1,331 @@
+"""Setup, unsetup and plugin on the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from holdfast import hook
+from tests.cli.conftest import HARNESS, Person
+
+SETTINGS = '{\n\t"model": "x",\n\t"hooks": {"Stop": []},\n\t"permissions": {}\n}'
+
+
+@pytest.fixture
+def settled(person: Person) -> Person:
+    person.settings.write_text(SETTINGS)
+    return person
+
+
+def commands_in(settings: Path) -> set[str]:
+    hooks = json.loads(settings.read_text())["hooks"]
+    return {one["command"] for entries in hooks.values() for entry in entries for one in entry["hooks"]}
+
+
+def test_setup_and_unsetup_leave_the_settings_byte_for_byte(settled: Person) -> None:
+    assert settled.types("setup", "--yes").status == 0
+    assert settled.settings.read_text() != SETTINGS
+    done = settled.types("unsetup", "--yes")
+    assert done.status == 0, done.err
+    assert settled.settings.read_text() == SETTINGS
+    assert not (settled.home / "bin").exists()
+
+
+def test_setup_twice_is_the_same_as_once(settled: Person) -> None:
+    settled.types("setup", "--yes")
+    once = settled.settings.read_bytes()
+    again = settled.types("setup")
+    assert again.status == 0, again.err
+    assert settled.settings.read_bytes() == once
+
+
+def test_what_setup_writes_is_the_printed_command_over_a_copy_of_the_hook(settled: Person) -> None:
+    settled.types("setup", HARNESS, "--yes")
+    printed = settled.types("hook-command", HARNESS).out.removesuffix("\n")
+    assert commands_in(settled.settings) == {printed}
+    assert (settled.home / "bin" / "hook.py").read_bytes() == Path(hook.__file__).read_bytes()
+    assert (settled.home / "bin" / "interpreter").read_text() == f"{sys.executable}\n"
+
+
+def test_the_printed_command_runs_and_says_nothing_even_when_its_file_is_gone(settled: Person) -> None:
+    command = settled.types("hook-command", HARNESS).out
+    done = subprocess.run(command, shell=True, capture_output=True, input=b"{}", check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert not settled.home.exists()
+
+
+@pytest.mark.parametrize(
+    ("theirs", "shown"), [({}, b""), ({"statusLine": {"type": "command", "command": "echo mine"}}, b"mine\n")]
+)
+def test_a_status_line_outlives_holdfast_and_shows_what_the_users_own_does(
+    person: Person, theirs: Mapping[str, object], shown: bytes
+) -> None:
+    person.settings.write_text(json.dumps(theirs))
+    person.types("setup", HARNESS, "--yes")
+    command = json.loads(person.settings.read_text())["statusLine"]["command"]
+    shutil.rmtree(person.home)
+    done = subprocess.run(command, shell=True, capture_output=True, input=b"{}", check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, shown, b"")
+
+
+def test_a_dry_run_prints_the_difference_and_changes_nothing(settled: Person) -> None:
+    done = settled.types("setup", "--dry-run")
+    assert done.status == 0
+    assert f"--- {settled.settings}\n" in done.out
+    assert any(line.startswith("+") and '"SessionStart"' in line for line in done.out.splitlines())
+    assert settled.settings.read_text() == SETTINGS
+    assert not settled.home.exists()
+
+
+@pytest.mark.parametrize("verb", ["setup", "unsetup"])
+def test_nobody_to_ask_and_no_yes_is_refused(settled: Person, verb: str) -> None:
+    if verb == "unsetup":
+        settled.types("setup", "--yes")
+    before = settled.settings.read_bytes()
+    done = settled.types(verb)
+    assert done.status == 1
+    assert f"`holdfast {verb} --dry-run`" in done.err
+    assert settled.settings.read_bytes() == before
+
+
+@pytest.mark.parametrize(("answer", "status"), [("y\n", 0), ("n\n", 1)])
+def test_a_person_is_shown_the_difference_and_asked(settled: Person, answer: str, status: int) -> None:
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        settled.command("setup"), stdin=theirs, stderr=subprocess.PIPE, env=settled.environment
+    ) as running:
+        os.write(ours, answer.encode())
+        assert running.stderr
+        err = running.stderr.read().decode()
+    os.close(ours)
+    os.close(theirs)
+    assert running.returncode == status
+    assert '"SessionStart"' in err
+    assert "Change these files?" in err
+    assert (settled.settings.read_text() == SETTINGS) == (status == 1)
+
+
+def test_another_home_can_be_named(settled: Person, tmp_path: Path) -> None:
+    done = settled.types("setup", HARNESS, "--home", str(tmp_path), "--yes")
+    assert done.status == 0, done.err
+    assert settled.settings.read_text() == SETTINGS
+    assert commands_in(tmp_path / ".claude" / "settings.json")
+    assert "nothing to undo" in settled.types("unsetup", HARNESS, "--yes").err
+    assert settled.types("unsetup", "--yes").status == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_settings_that_cannot_be_read_are_refused_and_left_alone(settled: Person) -> None:
+    settled.settings.write_text('{"hooks": ')
+    done = settled.types("setup", "--yes")
+    assert done.status == 1
+    assert done.err.startswith(f"error: `{settled.settings}`")
+    assert settled.settings.read_text() == '{"hooks": '
+    assert not settled.home.exists()
+
+
+def test_no_harness_here_and_none_named_is_said(person: Person) -> None:
+    person.settings.parent.rmdir()
+    done = person.types("setup", "--yes")
+    assert done.status == 1
+    assert f"`holdfast setup {HARNESS}`" in done.err
+
+
+def test_nothing_to_undo_is_no_error(person: Person) -> None:
+    done = person.types("unsetup", "--yes")
+    assert (done.status, done.out) == (0, "")
+    assert "nothing to undo" in done.err
+
+
+def test_the_status_line_is_ours_only_where_there_was_none(settled: Person) -> None:
+    settled.types("setup", "--yes")
+    line = json.loads(settled.settings.read_text())["statusLine"]
+    assert line["type"] == "command"
+    assert "__import__('hook').status(p)" in line["command"]
+    settled.types("unsetup", "--yes")
+    assert settled.settings.read_text() == SETTINGS
+
+
+def drawn(person: Person, payload: Mapping[str, object]) -> str:
+    """What the installed command line prints for the harness's status line."""
+    command = json.loads(person.settings.read_text())["statusLine"]["command"]
+    done = subprocess.run(
+        ["/bin/sh", "-c", command],
+        input=json.dumps(payload).encode(),
+        capture_output=True,
+        check=False,
+        env={**person.environment, "PATH": os.defpath},
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    return done.stdout.decode()
+
+
+def with_status_line(theirs: str) -> str:
+    """The settings of a person who has a status line already."""
+    return SETTINGS.removesuffix("}") + f',\n\t"statusLine": {theirs}\n}}'
+
+
+@pytest.mark.parametrize("theirs", ["null", '"x"', '{"type": "none"}'])
+def test_what_stands_for_a_status_line_and_is_no_command_stays(settled: Person, theirs: str) -> None:
+    settled.settings.write_text(with_status_line(theirs))
+    assert settled.types("setup", "--yes").status == 0
+    assert json.loads(settled.settings.read_text())["statusLine"] == json.loads(theirs)
+    assert commands_in(settled.settings)
+    settled.types("unsetup", "--yes")
+    assert settled.settings.read_text() == with_status_line(theirs)
+
+
+THEIR_LINE = '{"type": "command", "padding": 0, "command": "printf \'my \\"line\\"\'"}'
+
+
+def test_a_status_line_that_is_there_is_shown_above_ours(settled: Person) -> None:
+    settled.settings.write_text(with_status_line(THEIR_LINE))
+    settled.types("setup", "--yes")
+    settled.types("up")
+    line = json.loads(settled.settings.read_text())["statusLine"]
+    assert (line["type"], line["padding"]) == ("command", 0)
+    assert drawn(settled, {"session_id": "unknown", "cwd": "/a/app"}) == 'my "line"\napp'
+
+
+def test_a_status_line_is_wrapped_once_however_often_setup_runs(settled: Person) -> None:
+    settled.settings.write_text(with_status_line(THEIR_LINE))
+    settled.types("setup", "--yes")
+    once = settled.settings.read_bytes()
+    settled.types("setup", "--yes")
+    assert settled.settings.read_bytes() == once
+    settled.types("unsetup", "--yes")
+    assert settled.settings.read_text() == with_status_line(THEIR_LINE)
+
+
+def test_a_wrapped_status_line_is_theirs_again_where_others_wrote_in_between(settled: Person) -> None:
+    settled.settings.write_text(with_status_line(THEIR_LINE))
+    settled.types("setup", "--yes")
+    settled.settings.write_text(settled.settings.read_text().replace('"model": "x"', '"model": "y"'))
+    settled.types("unsetup", "--yes")
+    expected = with_status_line(THEIR_LINE).replace('"model": "x"', '"model": "y"')
+    assert settled.settings.read_text() == expected
+
+
+def test_what_others_changed_since_stays_when_the_status_line_goes(settled: Person) -> None:
+    settled.types("setup", "--yes")
+    changed = settled.settings.read_text().replace('"model": "x"', '"model": "y"')
+    settled.settings.write_text(changed)
+    settled.types("unsetup", "--yes")
+    assert settled.settings.read_text() == SETTINGS.replace('"model": "x"', '"model": "y"')
+
+
+def test_a_hook_in_the_middle_of_a_turn_is_there_as_long_as_it_is_wanted(settled: Person) -> None:
+    settled.home.mkdir()
+    config = settled.home / "config.toml"
+    config.write_text("[pressure]\nmid_turn = true\n")
+    settled.types("setup", "--yes")
+    assert "PostToolBatch" in json.loads(settled.settings.read_text())["hooks"]
+    config.write_text("")
+    settled.types("setup", "--yes")
+    assert "PostToolBatch" not in json.loads(settled.settings.read_text())["hooks"]
+
+
+def test_the_installed_status_line_says_how_a_session_stands(settled: Person) -> None:
+    settled.types("setup", "--yes")
+    settled.prompts("mend the parser")
+    settled.types("sessions")  # A daemon that was slow to start has taken the prompt in by then.
+    window = {"context_window_size": 500_000, "current_usage": {"input_tokens": 100_000, "output_tokens": 20}}
+    payload = {"session_id": "s1", "cwd": str(settled.project), "context_window": window}
+    line = "project · ██░░░░░░░░ 21% 100k/467k · no checkpoint yet · unsaved: 1 prompt"
+    assert drawn(settled, payload) == line
+    shown = settled.types("statusline")
+    assert shown.status == 0
+    assert shown.out == "project · no checkpoint yet · unsaved: 1 prompt\n"
+
+
+def test_without_a_session_there_is_no_line(settled: Person) -> None:
+    done = settled.types("statusline")
+    assert (done.status, done.out) == (0, "")
+    assert "no session of this project" in done.err
+
+
+def files_in(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+def test_it_holds_all_that_setup_gives_but_the_status_line(person: Person) -> None:
+    folder = person.root / "plugin"
+    written = person.types("plugin", HARNESS, str(folder))
+    assert written.status == 0
+    files = files_in(folder)
+    assert sorted(written.out.split()) == sorted(str(folder / name) for name in files)
+    hooks = json.loads(files["hooks/hooks.json"])["hooks"]
+    assert {"SessionStart", "UserPromptSubmit", "PreCompact", "SessionEnd"} <= hooks.keys()
+    assert json.loads(files[".mcp.json"])["mcpServers"].keys() == {"holdfast"}
+    assert json.loads(files[".claude-plugin/plugin.json"])["name"] == "holdfast"
+    assert files["skills/holdfast/SKILL.md"].startswith(b"---\nname: holdfast\n")
+    assert not person.settings.exists()
+
+
+def test_its_hook_captures(person: Person) -> None:
+    folder = person.root / "plugin"
+    person.types("plugin", HARNESS, str(folder))
+    hooks = json.loads((folder / "hooks" / "hooks.json").read_text())["hooks"]
+    command = hooks["UserPromptSubmit"][0]["hooks"][0]["command"]
+    payload = {
+        "hook_event_name": "UserPromptSubmit",
+        "session_id": "s1",
+        "cwd": str(person.project),
+        "prompt": "mend it",
+    }
+    done = subprocess.run(
+        ["/bin/sh", "-c", command],
+        input=json.dumps(payload).encode(),
+        env=person.environment,
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert [session["session_key"] for session in person.types("sessions", "--json").json] == ["s1"]
+
+
+def test_twice_is_the_same_as_once(person: Person) -> None:
+    folder = person.root / "plugin"
+    person.types("plugin", HARNESS, str(folder))
+    once = files_in(folder)
+    assert person.types("plugin", HARNESS, str(folder)).status == 0
+    assert files_in(folder) == once
+
+
+def test_a_folder_with_other_things_in_it_is_refused_and_left_alone(person: Person) -> None:
+    (person.root / "mine").mkdir()
+    (person.root / "mine" / "notes.txt").write_text("mine")
+    refused = person.types("plugin", HARNESS, str(person.root / "mine"))
+    assert refused.status == 1
+    assert "holds other things" in refused.err
+    assert files_in(person.root / "mine") == {"notes.txt": b"mine"}
+    assert not person.home.exists()
+
+
+def test_who_is_connected_by_setup_is_told_that_once_is_enough(person: Person) -> None:
+    person.settings.write_text("{}")
+    person.types("setup", "--yes")
+    told = person.types("plugin", HARNESS, str(person.root / "plugin")).err
+    assert f"`holdfast unsetup {HARNESS}`" in told
+
+
+def test_unsetup_takes_away_what_it_needed_in_the_home(person: Person) -> None:
+    person.types("plugin", HARNESS, str(person.root / "plugin"))
+    assert (person.home / "bin" / "hook.py").is_file()
+    assert person.types("unsetup", "--yes").status == 0
+    assert not (person.home / "bin").exists()
+
+
+def test_a_harness_without_plugins_is_named_with_those_that_have_them(person: Person) -> None:
+    refused = person.types("plugin", "codex", str(person.root / "plugin"))
+    assert refused.status == 1
+    assert HARNESS in refused.err
