@@ -59,7 +59,7 @@ def test_harness_names_stay_at_home() -> None:
         ("engine/recording/record.py", "from holdfast.harnesses.claude_code import hooks"),
         ("core/events/event.py", '"""As Claude Code tells it."""'),
         ("core/events/event.py", "x = 1  # Codex does this too"),
-        ("cli/commands/start/setup.py", "OPEN_CODE = 1"),
+        ("cli/commands/setup.py", "OPEN_CODE = 1"),
         ("files/editor.py", "class OpenClawEditor: ..."),
         ("hook.py", "gemini = 1"),
         ("harnesses/base.py", "# Claude Code cuts at 10,000"),

@@ -164,7 +164,7 @@ def test_an_import_against_the_direction_is_found(path: str, line: str) -> None:
             "from holdfast.stores.base import Store\nfrom holdfast.config import Config",
         ),
         ("cli/main.py", "from holdfast import __version__\nfrom holdfast.daemon.local.client import ask"),
-        ("cli/commands/daemon/hook.py", "from holdfast import hook"),
+        ("cli/commands/daemon/harness_commands.py", "from holdfast import hook"),
         ("hook.py", "import os, sys, _socket"),
     ],
 )

@@ -28,7 +28,7 @@ from holdfast.engine.repository.git import identity
 from holdfast.errors import TranscriptUnreadable
 from holdfast.settings import Config, Continuity, Dream
 from holdfast.stores.base import Lineage
-from tests.cli.commands.sessions.test_brief_from_file import record, written
+from tests.cli.commands.test_brief import record, written
 from tests.engine.stage import NOON, Stage
 
 MEANS = Means({}, lambda seconds: None)

@@ -208,7 +208,7 @@ def repair(home: Path, mends: Collection[Mend]) -> None:
 def _repair_one(home: Path, mend: Mend) -> None:
     match mend:
         case Mend.CLOSE:
-            checks.close(home)
+            checks.close_to_others(home)
         case Mend.SETUP:
             setup.renew(home)
         case Mend.RESTART:

@@ -135,7 +135,7 @@ def load(*, project: Path | None, print_startup: bool, as_json: bool) -> None:
 
 
 def _warn_of_unreadable(readable: ReadableLayers) -> None:
-    for reason in readable_layers.unreadable:
+    for reason in readable.unreadable:
         say(f"warning: {reason}")
 
 
