@@ -44,8 +44,8 @@ from holdfast.engine.agent_log.transfer import Inherited, bring_in, inherit, own
 from holdfast.engine.briefing.pressure_warning import Fill
 from holdfast.engine.engine import Engine
 from holdfast.engine.liveness import start_of
-from holdfast.engine.models.summarize import Means, is_configured
-from holdfast.engine.models.summarize import summarize as summarize_by_model
+from holdfast.engine.models import Means, is_configured
+from holdfast.engine.models import summarize as summarize_by_model
 from holdfast.engine.privacy.forget import settle_if_alone
 from holdfast.engine.repository import projects
 from holdfast.errors import AnswerUnreadable, HoldfastError, NotThere, StoreReadOnly

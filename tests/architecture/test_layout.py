@@ -46,7 +46,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "health",
         "evaluation",
     ),
-    "daemon": ("log", "local", "access", "work", "mcp", "api", "dashboard", "http", "main", "__main__"),
+    "daemon": ("local", "access", "work", "mcp", "api", "dashboard", "http", "main", "__main__"),
 }
 """The sub-packages of a package, lowest first: each imports only those before it."""
 

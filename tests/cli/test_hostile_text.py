@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.core.redaction.redact import redact
-from holdfast.daemon.log import open_log
+from holdfast.daemon.main import open_log
 from tests.cli.conftest import HARNESS, Person
 
 MARKUP = "[bold red]loud[/] :bomb:"
@@ -72,7 +72,7 @@ def plagued(person: Person) -> Person:
     for event in ("Stop", "SessionEnd"):
         person.types("hook", "--harness", HARNESS, given=json.dumps(payload | {"hook_event_name": event}))
     person.types("checkpoint", "--session", "s1", "--digest", HOSTILE)
-    with (person.home / "logs" / "daemon.log").open("a") as log:
+    with (person.home / "logs" / "daemon.main").open("a") as log:
         log.write(OLDER_LOG)
     return person
 
@@ -127,7 +127,7 @@ def test_the_log_holds_nothing_raw_and_no_forged_line(tmp_path: Path) -> None:
     log.warning("could not read %s", f"{HOSTILE}\n2026-01-01 INFO all is well\r\nalso {coloured}")
     for keeper in log.handlers:
         keeper.close()
-    written = (tmp_path / "logs" / "daemon.log").read_text()
+    written = (tmp_path / "logs" / "daemon.main").read_text()
     assert hidden(written) == set()
     assert SHOWN in written
     assert [line for line in written.splitlines() if line.startswith("2026-01-01")] == []

@@ -9,7 +9,7 @@ from pathlib import Path
 from holdfast.core.agent_log.context import Text, UserTurn
 from holdfast.core.agent_log.summary import Material, Written
 from holdfast.core.evidence.trail import Trail
-from holdfast.engine.models.summarize import Means, summarize
+from holdfast.engine.models import Means, summarize
 from holdfast.engine.repository.git import identity
 from holdfast.settings import Checkpoint, Config, Models
 from tests.clients.claude import Claude

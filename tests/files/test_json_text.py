@@ -20,7 +20,7 @@ from holdfast.core.events.install_request import (
 )
 from holdfast.core.text.json_spans import BrokenJson, scan
 from holdfast.errors import SettingsUnreadable
-from holdfast.files import install, json_text, settings_text
+from holdfast.files import install, json_text
 from holdfast.files.json_text import Hollow
 from tests.files.settings_texts import (
     COMMAND,
@@ -405,12 +405,12 @@ def texts(draw: st.DrawFn) -> str:
     return draw(st.sampled_from(("", "\ufeff", "\n"))) + text + draw(st.sampled_from(("", "\n", "\r\n")))
 
 
-def put(text: str, wanted: WantedMember = WANTED_MEMBER) -> settings_text.EditedText:
-    return settings_text.insert(text, wanted, MEMBER_MARK)
+def put(text: str, wanted: WantedMember = WANTED_MEMBER) -> install.EditedText:
+    return install.insert(text, wanted, MEMBER_MARK)
 
 
-def taken(text: str, hollows: tuple[settings_text.Hollow, ...] = ()) -> str:
-    return settings_text.remove(text, [WANTED_MEMBER.path], hollows, MEMBER_MARK, MEMBER_FILE)
+def taken(text: str, hollows: tuple[install.Hollow, ...] = ()) -> str:
+    return install.remove(text, [WANTED_MEMBER.path], hollows, MEMBER_MARK, MEMBER_FILE)
 
 
 @given(texts())
@@ -462,7 +462,7 @@ def test_a_status_line_of_the_user_stays_inside_of_ours_and_is_given_back(
     assert ours["padding"] == 2
     assert put(edited.text, STATUS).text == edited.text
     # In its own spelling a backup gives it back; without one, what it says.
-    left = settings_text.remove(edited.text, [STATUS.path], edited.hollows, MEMBER_MARK, MEMBER_FILE)
+    left = install.remove(edited.text, [STATUS.path], edited.hollows, MEMBER_MARK, MEMBER_FILE)
     assert value_of(left) == value_of(text)
 
 
@@ -492,7 +492,7 @@ def test_edited_in_between_only_ours_goes_out_of_a_status_line(given_line: tuple
     expected = value_of(text)
     expected["statusLine"]["padding"] = 3
     expected["model"] = "later"
-    left = settings_text.remove(rewritten, [STATUS.path], edited.hollows, MEMBER_MARK, MEMBER_FILE)
+    left = install.remove(rewritten, [STATUS.path], edited.hollows, MEMBER_MARK, MEMBER_FILE)
     assert value_of(left) == expected
 
 

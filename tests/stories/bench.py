@@ -20,7 +20,7 @@ from holdfast.engine.documents import continuity
 from holdfast.engine.documents.continuity import ContinuityFiles, SaveOutcome, SaveTask
 from holdfast.engine.documents.continuity_source import ContinuitySource, SourceChoice
 from holdfast.engine.engine import Engine
-from holdfast.engine.models.summarize import Means
+from holdfast.engine.models import Means
 from holdfast.engine.repository.git import identity
 from holdfast.stores.base import Lineage
 from holdfast.stores.sqlite import SqliteStore, open_in_memory

@@ -26,7 +26,7 @@ from holdfast.engine.documents import continuity, handoff, ledger
 from holdfast.engine.documents.continuity_source import ContinuitySource, SourceChoice
 from holdfast.engine.engine import Engine
 from holdfast.engine.memory import remember
-from holdfast.engine.models.summarize import Means
+from holdfast.engine.models import Means
 from holdfast.engine.recording import importing
 from holdfast.engine.recording.memorize import MemoryRequest
 from holdfast.engine.repository.git import identity

@@ -1,4 +1,4 @@
-"""The composition root: long-lived objects are made here and passed on.
+"""The composition root: long-lived objects are made here and passed on; the log in the home is set up here.
 
 The hook's endpoint opens first. The worker opens the store, and heavy modules are loaded only when needed.
 """
@@ -6,17 +6,24 @@ The hook's endpoint opens first. The worker opens the store, and heavy modules a
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import logging
 import os
 import signal
+import stat
 import sys
 import time
+from copy import copy
+from io import TextIOWrapper
+from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdfast import config
+from holdfast.core.redaction.redact import NO_LISTS, redact
 from holdfast.core.text.patterns import compile_patterns
+from holdfast.core.text.untrusted import printable
 from holdfast.daemon.local.listener import (
     BACKLOG,
     Connections,
@@ -27,15 +34,16 @@ from holdfast.daemon.local.listener import (
 )
 from holdfast.daemon.local.listener import serve as serve_socket
 from holdfast.daemon.local.lock import Lock, take_lock
-from holdfast.daemon.log import open_log
 from holdfast.daemon.mcp.calls import Mcp
 from holdfast.daemon.work.dispatcher import Dispatcher
 from holdfast.daemon.work.housekeeping import Housekeeping, Watch
 from holdfast.daemon.work.worker import Urgency, Worker
-from holdfast.errors import HoldfastError
+from holdfast.engine.redaction.redactor import lists_of
+from holdfast.errors import ConfigError, HoldfastError
 
 if TYPE_CHECKING:
     from holdfast.daemon.http.listener import HttpListener
+
 
 UNREAD_MOST = 256
 CONVERSING_MOST = 256
@@ -167,3 +175,59 @@ def _note_interpreter(home: Path) -> None:
     temporary = note.with_name(f".interpreter.{os.getpid()}")
     temporary.write_text(f"{sys.executable}\n", encoding="utf-8")
     temporary.replace(note)
+
+
+LOG_BYTES = 1_000_000
+LOGS_KEPT = 3
+
+
+class _Redacting(logging.Formatter):
+    """Formats and redacts a whole record, with its traceback, before any of it is written."""
+
+    def __init__(self, home: Path) -> None:
+        super().__init__("%(asctime)s %(levelname)s %(message)s")
+        self._home = home
+        self._lists = NO_LISTS
+
+    def format(self, record: logging.LogRecord) -> str:
+        # While the settings cannot be read, the lists that were read last apply, and tracebacks, which may
+        # repeat a user's text, are left out.
+        try:
+            self._lists = lists_of(config.load(self._home, None, None, os.environ).config)
+        except ConfigError:
+            record = copy(record)
+            record.exc_info = record.exc_text = None
+        # Hidden characters go first: they could split a secret. Continuation lines are indented.
+        return redact(printable(super().format(record)), lists=self._lists).replace("\n", "\n  ")
+
+
+class _OwnFile(RotatingFileHandler):
+    """Writes to a regular file only: a link or anything else at its path is replaced, never followed."""
+
+    def _open(self) -> TextIOWrapper:
+        path = Path(self.baseFilename)
+        with contextlib.suppress(FileNotFoundError):
+            if not stat.S_ISREG(path.lstat().st_mode):
+                path.unlink()
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+        descriptor = os.open(path, flags, 0o600)
+        return os.fdopen(descriptor, "a", encoding=self.encoding, errors=self.errors)
+
+
+def open_log(home: Path) -> logging.Logger:
+    """The daemon's logger, writing to the home."""
+    directory = home / "logs"
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    handler = _OwnFile(
+        directory / "daemon.main",
+        maxBytes=LOG_BYTES,
+        backupCount=LOGS_KEPT,
+        encoding="utf-8",
+        errors="replace",
+    )
+    handler.setFormatter(_Redacting(home))
+    logger = logging.getLogger("holdfast.daemon")
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
+    logger.handlers = [handler]
+    return logger

@@ -1,7 +1,8 @@
 """Install: what setup adds to other programs' files, and how unsetup removes it without a trace.
 
 Both are planned first, as file changes that can be printed, and then applied; the manifest in Holdfast's home
-records what was done. What is wanted, and by which harness, is decided elsewhere.
+records what was done. Each file is edited in its own language, which its ending tells; every byte that is not
+Holdfast's stays. Which entries a harness needs is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -9,17 +10,27 @@ from __future__ import annotations
 import difflib
 import hashlib
 import io
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import msgspec
 
-from holdfast.core.events.install_request import KeyPath, OwnershipMark, Wanted, WantedCopy, ownership_mark
+from holdfast.core.events.install_request import (
+    KeyPath,
+    OwnershipMark,
+    Wanted,
+    WantedBlock,
+    WantedCopy,
+    WantedEntry,
+    WantedMember,
+    ownership_mark,
+)
 from holdfast.errors import HoldfastError, ManifestUnreadable, SettingsUnreadable
-from holdfast.files import atomic, settings_text
-from holdfast.files.settings_text import Hollow
+from holdfast.files import atomic, json_text, toml_text
+from holdfast.files.json_text import EditedText, Hollow
 from holdfast.files.together import locked
 from holdfast.lazy_dataclass import dataclass
 
@@ -230,7 +241,7 @@ def _merge(
     file: Path, wanted: Sequence[Wanted], record: EditedFile | None, mark: OwnershipMark, backup: Path
 ) -> _Merge:
     present = atomic.read(file)
-    text = settings_text.empty_text(file) if present is None else _text(file, present)
+    text = empty_text(file) if present is None else _text(file, present)
     # Of a file that is gone only the folders that we made for it still count.
     old = None if present is None else record
     merged, hollows = _with_entries(text, wanted, old, mark)
@@ -278,9 +289,9 @@ def _with_entries(
         hollows = {hollow.path: hollow for hollow in old.hollows}
         stale = frozenset(one.path for one in old.placed) - {entry.path for entry in wanted}
         # Without an entry of an earlier version to take out, an empty list is not ours to take either.
-        text = settings_text.remove(text, stale, old.hollows, mark, old.path) if stale else text
+        text = remove(text, stale, old.hollows, mark, old.path) if stale else text
     for entry in wanted:
-        edited = settings_text.insert(text, entry, mark)
+        edited = insert(text, entry, mark)
         text = edited.text
         hollows |= {hollow.path: hollow for hollow in edited.hollows}
     return text, tuple(hollows.values())
@@ -300,7 +311,7 @@ def _adopted(fresh: EditedFile, text: str, mark: OwnershipMark) -> EditedFile:
     Its backup holds them too, so it is never put back; lists with nothing else in them are taken for ours.
     """
     paths = [one.path for one in fresh.placed]
-    if settings_text.remove(text, paths, (), mark, fresh.path) == text:
+    if remove(text, paths, (), mark, fresh.path) == text:
         return fresh
     known = {hollow.path for hollow in fresh.hollows}
     above = dict.fromkeys(path[:end] for path in paths for end in range(1, len(path) + 1))
@@ -322,10 +333,10 @@ def _restored(record: EditedFile, mark: OwnershipMark) -> bytes | None:
         if sha256(backup) == record.before:
             return backup
     paths = [one.path for one in record.placed]
-    text = settings_text.remove(_text(record.path, present), paths, record.hollows, mark, record.path)
+    text = remove(_text(record.path, present), paths, record.hollows, mark, record.path)
     # A link to an empty file is someone's arrangement by now, and more than what we made.
     ours = record.backup is None and not record.path.is_symlink()
-    return None if ours and settings_text.holds_nothing(text, record.path) else text.encode()
+    return None if ours and holds_nothing(text, record.path) else text.encode()
 
 
 def _backups(
@@ -574,3 +585,100 @@ def _note_exclusion(home: Path, line: ExcludedLine) -> None:
     others = tuple(one for one in manifest.excluded if (one.path, one.pattern) != (line.path, line.pattern))
     noted: Manifest = replace(manifest, excluded=(*others, line))
     atomic.write(manifest_path(home), manifest_bytes(noted) or b"")
+
+
+__all__ = ["EditedText", "Hollow", "empty_text", "holds_nothing", "insert", "remove"]
+
+
+def empty_text(file: PurePath) -> str:
+    """What stands in a settings file that says nothing."""
+    return "" if _is_toml(file) or _is_markdown(file) else "{}\n"
+
+
+def insert(text: str, wanted: Wanted, mark: OwnershipMark) -> EditedText:
+    """The text with what is wanted at its place exactly once; ours that is there is renewed in place."""
+    match wanted:
+        case WantedEntry():
+            return json_text.insert(text, wanted, mark)
+        case WantedMember() if _is_toml(wanted.file):
+            return EditedText(toml_text.insert(text, wanted, mark), ())
+        case WantedBlock():
+            return EditedText(insert_block(text, wanted), ())
+        case WantedMember():
+            return json_text.insert_member(text, wanted, mark)
+
+
+def remove(
+    text: str, paths: Iterable[KeyPath], hollows: Iterable[Hollow], mark: OwnershipMark, file: PurePath
+) -> str:
+    """The text without what is ours at `paths`; containers empty by then are as before us."""
+    if _is_toml(file):
+        return toml_text.remove(text, paths, mark, file)
+    if _is_markdown(file):
+        return remove_block(text, file)
+    paths = tuple(paths)
+    return json_text.remove(json_text.remove_member(text, paths, mark, file), paths, hollows, mark, file)
+
+
+def holds_nothing(text: str, file: PurePath) -> bool:
+    """Whether the text says nothing."""
+    if _is_markdown(file):
+        return is_blank_text(text)
+    return toml_text.holds_nothing(text) if _is_toml(file) else json_text.holds_nothing(text, file)
+
+
+def _is_toml(file: PurePath) -> bool:
+    return file.suffix == ".toml"
+
+
+def _is_markdown(file: PurePath) -> bool:
+    return file.suffix == ".md"
+
+
+_BEGIN = "<!-- holdfast:begin -->"
+_END = "<!-- holdfast:end -->"
+_BLOCK = re.compile(
+    rf"^{re.escape(_BEGIN)}[ \t]*\r?\n(?:.*?\r?\n)??{re.escape(_END)}[ \t]*(?:\r?\n|\Z)",
+    re.DOTALL | re.MULTILINE,
+)
+
+
+def insert_block(text: str, wanted: WantedBlock) -> str:
+    """The text with the block in it exactly once; one that is there is renewed in place."""
+    # Behind a line that ends in CR alone, LF would make one end of line of both.
+    newline = "\r\n" if "\r\n" in text or text.endswith("\r") else "\n"
+    block = f"{_BEGIN}\n{wanted.text.strip()}\n{_END}\n".replace("\n", newline)
+    block_match = _BLOCK.search(text)
+    if block_match:
+        rest = _BLOCK.sub("", text[block_match.end() :])
+        return text[: block_match.start()] + block + rest
+    if _BEGIN in text:
+        raise _refusal(wanted.file)
+    # Where the last line had no end, it gets one and no empty line: by this it is known that it had none.
+    return text + (newline if text else "") + block
+
+
+def remove_block(text: str, file: PurePath) -> str:
+    """The text without our block, and without the empty line that was put before it."""
+    while block_match := _BLOCK.search(text):
+        before, behind = text[: block_match.start()], text[block_match.end() :]
+        newline = "\r\n" if before.endswith("\r\n") else "\n"
+        is_below_an_empty_line = before == newline or before.endswith(("\n\n", "\n\r\n"))
+        if is_below_an_empty_line or (not behind and before.endswith("\n")):
+            before = before[: -len(newline)]
+        text = before + behind
+    if _BEGIN in text:
+        raise _refusal(file)
+    return text
+
+
+def is_blank_text(text: str) -> bool:
+    """Whether there is not a word in the text."""
+    return not text.strip()
+
+
+def _refusal(file: PurePath) -> SettingsUnreadable:
+    return SettingsUnreadable(
+        f"`{file}`: `{_BEGIN}` stands there without `{_END}` on a line of its own",
+        hint="the file was left as it is; mend it there and try again",
+    )

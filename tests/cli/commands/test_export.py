@@ -9,7 +9,7 @@ import pytest
 
 from holdfast import embed
 from holdfast.core.agent_log.records import new_record
-from holdfast.engine.models.summarize import note_use
+from holdfast.engine.models import note_use
 from holdfast.models.base import Answer
 from holdfast.settings import Models
 from holdfast.stores.sqlite import open_store

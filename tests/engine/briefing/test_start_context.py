@@ -22,7 +22,7 @@ from holdfast.engine.documents.continuity import ContinuityFiles, SaveTask
 from holdfast.engine.documents.continuity_source import ContinuitySource, SourceChoice
 from holdfast.engine.engine import Engine
 from holdfast.engine.memory.remember import MemoryRequest, remember
-from holdfast.engine.models.summarize import Means
+from holdfast.engine.models import Means
 from holdfast.engine.recording.transcripts import read_on
 from holdfast.engine.repository.git import identity
 from holdfast.errors import TranscriptUnreadable

@@ -14,15 +14,16 @@ from holdfast.core.agent_log.summary import Failed, Written
 from holdfast.core.events.event import Action, Event, Origin, Prompt, ToolCalled, ToolReturned
 from holdfast.core.session.checkpoint import take
 from holdfast.core.session.session import Trigger, begin
-from holdfast.engine.models.rewrite_checkpoints import (
+from holdfast.engine.models import (
     NEWS_MS,
     NOT_RECORDED,
     QUIET_MS,
+    Means,
     conversation_turns,
+    day_of,
     due,
     write,
 )
-from holdfast.engine.models.summarize import Means, day_of
 from holdfast.engine.repository.git import identity
 from holdfast.settings import Checkpoint as CheckpointSettings
 from holdfast.settings import Config, Models

@@ -14,7 +14,7 @@ from holdfast.core.agent_log.summary import Failed, Material, Written
 from holdfast.core.events.event import Action
 from holdfast.core.evidence.trail import CommandRun, FileTouch, Trail
 from holdfast.engine.engine import Engine
-from holdfast.engine.models.summarize import Means, ModelUse, day_of, days_until, is_configured, summarize
+from holdfast.engine.models import Means, ModelUse, day_of, days_until, is_configured, summarize
 from holdfast.engine.repository.git import identity
 from holdfast.settings import Checkpoint, Config, Models
 from tests.engine.stage import HOUR, NOON, Stage

@@ -19,8 +19,7 @@ from holdfast.core.session.session import Phase
 from holdfast.engine.engine import Engine
 from holdfast.engine.upkeep.maintain import prune_all, would_prune
 from holdfast.settings import Records
-from holdfast.stores.base import Store
-from holdfast.stores.findable import Within
+from holdfast.stores.base import Store, Within
 from holdfast.stores.sqlite import open_in_memory, open_store
 from tests.stores.contract import checkpoint, document, session
 

@@ -14,10 +14,10 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 
 from holdfast.core.agent_log.summary import Failed
+from holdfast.engine import models
 from holdfast.engine.documents import continuity
 from holdfast.engine.engine import Engine
-from holdfast.engine.models import rewrite_checkpoints
-from holdfast.engine.models.summarize import Means
+from holdfast.engine.models import Means
 from holdfast.errors import HoldfastError
 
 
@@ -45,8 +45,8 @@ class Writing:
             self._log.warning("no model was asked: %s", error.message)
 
     def _write_checkpoints(self, engine: Engine) -> None:
-        while (checkpoint := rewrite_checkpoints.due(engine)) is not None:
-            answer = rewrite_checkpoints.write(engine, checkpoint, self._means())
+        while (checkpoint := models.due(engine)) is not None:
+            answer = models.write(engine, checkpoint, self._means())
             if isinstance(answer, Failed):
                 self._log.warning("no model wrote a checkpoint: %s", answer.reason)
 
@@ -63,4 +63,4 @@ class Writing:
 
 def is_due(engine: Engine) -> bool:
     """Whether a checkpoint is to be rewritten or a session's continuity to be saved."""
-    return rewrite_checkpoints.due(engine) is not None or continuity.session_to_save(engine) is not None
+    return models.due(engine) is not None or continuity.session_to_save(engine) is not None

@@ -12,7 +12,7 @@ from holdfast.engine.briefing.resume import next_brief
 from holdfast.engine.documents import continuity, dream
 from holdfast.engine.documents.continuity import SaveOutcome
 from holdfast.engine.engine import Engine
-from holdfast.engine.models.summarize import Means
+from holdfast.engine.models import Means
 from holdfast.errors import HoldfastError
 from holdfast.lazy_dataclass import dataclass
 

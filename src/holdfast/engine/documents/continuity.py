@@ -42,8 +42,7 @@ from holdfast.engine.documents import continuity_source
 from holdfast.engine.documents.continuity_source import ContinuitySource, Marker, SourceChoice
 from holdfast.engine.documents.git_exclude import keep_out_of_git
 from holdfast.engine.engine import Engine
-from holdfast.engine.models.rewrite_checkpoints import conversation_turns
-from holdfast.engine.models.summarize import Means, ModelQuestion, ask
+from holdfast.engine.models import Means, ModelQuestion, ask, conversation_turns
 from holdfast.errors import HoldfastError
 from holdfast.files import audit_log, continuity
 from holdfast.files import continuity as files

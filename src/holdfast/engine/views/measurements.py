@@ -11,7 +11,7 @@ import msgspec
 from holdfast.core.events.durations import DAY_MS
 from holdfast.engine.engine import Engine
 from holdfast.engine.liveness import spooled_hook_events
-from holdfast.engine.models.summarize import DayOfUse, days_until
+from holdfast.engine.models import DayOfUse, days_until
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Captured, DailyCheckpoints, Store, StoreCounts
 

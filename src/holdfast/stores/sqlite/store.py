@@ -21,8 +21,7 @@ from holdfast.stores.sqlite.pages import Pages
 from holdfast.stores.sqlite.records import Records
 from holdfast.stores.sqlite.redactions import Redactions
 from holdfast.stores.sqlite.schema import Migration, migrate, migrate_unsaved, refuse_later, shipped
-from holdfast.stores.sqlite.sessions import Sessions
-from holdfast.stores.sqlite.sites import Sites
+from holdfast.stores.sqlite.sessions import Sessions, Sites
 from holdfast.stores.sqlite.words import Words
 from holdfast.stores.store_files import emptied, held, note_held
 

@@ -7,7 +7,7 @@ import click
 from holdfast.cli import access
 from holdfast.cli.options import command, group, json_option
 from holdfast.cli.printing import give, give_json, give_table
-from holdfast.engine.models.summarize import DayOfUse, days_until
+from holdfast.engine.models import DayOfUse, days_until
 
 
 @group("holdfast models usage")

@@ -25,7 +25,7 @@ from holdfast.cli.printing import say, working
 from holdfast.core.events.world import Project
 from holdfast.engine.briefing import wrapper
 from holdfast.engine.health import connections
-from holdfast.engine.models.summarize import Means
+from holdfast.engine.models import Means
 from holdfast.engine.recording.transcripts import unread_transcripts
 from holdfast.errors import HoldfastError
 from holdfast.harnesses.base import Harness, Way, Wrapped

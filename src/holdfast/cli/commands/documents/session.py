@@ -45,7 +45,7 @@ from holdfast.engine.documents.continuity import (
     readable_layers,
 )
 from holdfast.engine.engine import Engine
-from holdfast.engine.models.summarize import Means
+from holdfast.engine.models import Means
 from holdfast.errors import HoldfastError
 from holdfast.lazy_dataclass import dataclass
 

@@ -1,1 +1,0 @@
-"""Models: asking a configured model, within what it may cost."""
