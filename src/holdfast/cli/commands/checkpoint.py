@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import uuid
-from dataclasses import replace
 
 import click
 
-from holdfast import harnesses
 from holdfast.cli import access
 from holdfast.cli.options import command
 from holdfast.cli.printing import say
@@ -36,17 +32,19 @@ def checkpoint(*, digest: str | None, session: str) -> None:
     this, or of the newest live one of this directory's project.
     """
     words = _words(digest)
-    id = str(uuid.uuid4())
     with access.current_engine() as engine:
         chosen = _chosen(engine.store, session)
         event = DigestGiven(
-            session=chosen.key, record=f"explicit:{id}", at=engine.clock(), origin=Origin.HUMAN, text=words
+            session=chosen.key,
+            record=f"explicit:{engine.new_id()}",
+            at=engine.clock(),
+            origin=Origin.HUMAN,
+            text=words,
         )
-        arrival = Arrival(chosen.key, chosen.harness, chosen.project, events=(event,))
-        # One event, one checkpoint: this is the id that it takes.
-        record(replace(engine, new_id=lambda: id), arrival)
+        recorded = record(engine, Arrival(chosen.key, chosen.harness, chosen.project, events=(event,)))
     say(f"a checkpoint of session {chosen.key} in {chosen.project.path} is kept")
-    click.echo(id)
+    for taken in recorded.checkpoints:
+        click.echo(taken.id)
 
 
 def _words(digest: str | None) -> str:
@@ -60,7 +58,7 @@ def _words(digest: str | None) -> str:
 
 def _chosen(store: Store, key: str) -> Session:
     """The session that was named, or that this command runs in, or the newest live one here."""
-    if wanted_key := key or _surrounding_session():
+    if wanted_key := key or access.surrounding_session():
         return access.session_named(store, wanted_key)
     project = access.project_at(None)
     for session in store.sessions_of_project(project.project_id, 0, SESSIONS_LOOKED_AT):
@@ -69,12 +67,3 @@ def _chosen(store: Store, key: str) -> Session:
     raise HoldfastError(
         f"no session is live in `{project.path}`", "name one with `--session`; `holdfast sessions` lists them"
     )
-
-
-def _surrounding_session() -> str:
-    """The key of the session in whose shell this runs, if the harness sets it; empty otherwise."""
-    for name in harnesses.names():
-        for variable in harnesses.get(name).carried:
-            if variable.endswith("SESSION_ID") and os.environ.get(variable):
-                return os.environ[variable]
-    return ""
