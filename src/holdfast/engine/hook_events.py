@@ -33,6 +33,7 @@ from holdfast.engine.recording.transcripts import (
     TranscriptAccess,
     read_on,
     transcript_access,
+    transcript_bytes,
 )
 from holdfast.engine.repository import projects
 from holdfast.engine.repository.world import git_position, git_state
@@ -52,23 +53,23 @@ class RecordedHook:
 
     hook_event: HookEvent
     session: Session
+    transcript_bytes: int
+    """How large the transcript was before it was read."""
 
 
 def receive_hook_event(
     engine: Engine, envelope: Envelope, payload: bytes, in_time: Callable[[], bool]
 ) -> bytes:
     """Record a hook event and return the reply for the harness, empty if there is none."""
-    return receive_if_settled(engine, envelope, payload, in_time) or b""
+    recorded = record_hook_event(engine, envelope, payload, in_time)
+    return (reply_if_settled(engine, envelope, recorded) if recorded else None) or b""
 
 
-def receive_if_settled(
-    engine: Engine, envelope: Envelope, payload: bytes, in_time: Callable[[], bool]
-) -> bytes | None:
-    """Receive a hook event; None if the reply depends on a record that the transcript will soon show."""
-    listened = record_hook_event(engine, envelope, payload, in_time)
-    if listened is None or listened.hook_event.ask is Ask.NOTHING:
+def reply_if_settled(engine: Engine, envelope: Envelope, recorded: RecordedHook) -> bytes | None:
+    """The reply to a recorded hook event; None if it depends on what the transcript will soon show."""
+    hook_event, session, harness = recorded.hook_event, recorded.session, engine.harness(envelope.harness)
+    if hook_event.ask is Ask.NOTHING:
         return b""
-    hook_event, session, harness = listened.hook_event, listened.session, engine.harness(envelope.harness)
     if pressure_warning.is_behind(engine, hook_event, session):
         return None
     brief = resume.answer(engine, hook_event, session, harness) if _takes_brief(hook_event, harness) else ""
@@ -80,6 +81,26 @@ def receive_if_settled(
         engine, hook_event, session, envelope.at, lambda text: harness.answer_size(text) <= space
     )
     return harness.render_reply(hook_event, "\n\n".join(filter(None, (brief, warning))))
+
+
+def has_grown(recorded: RecordedHook) -> bool:
+    """Whether the transcript is larger or smaller than when it was read; asks the file system only."""
+    return transcript_bytes(recorded.hook_event.transcript) != recorded.transcript_bytes
+
+
+def read_further(
+    engine: Engine, envelope: Envelope, recorded: RecordedHook, in_time: Callable[[], bool]
+) -> RecordedHook:
+    """The recorded hook event with its session after what the transcript has shown since."""
+    hook_event, session, harness = recorded.hook_event, recorded.session, engine.harness(envelope.harness)
+    size = transcript_bytes(hook_event.transcript)
+    transcript = transcript_access(
+        hook_event.transcript, harness.transcript_roots(engine.user_home, envelope.environment)
+    )
+    if isinstance(transcript, ReadableTranscript):
+        read_on(engine, session.key, harness.name, session.project, transcript.path, in_time)
+    # Whoever follows the transcript may have read it first.
+    return RecordedHook(hook_event, engine.store.session(session.key) or session, size)
 
 
 def _takes_brief(hook_event: HookEvent, harness: Harness) -> bool:
@@ -111,7 +132,7 @@ def record_hook_event(
     transcript = transcript_access(
         hook_event.transcript, harness.transcript_roots(engine.user_home, envelope.environment)
     )
-    session_read = None
+    size, session_read = transcript_bytes(hook_event.transcript), None
     if isinstance(transcript, ReadableTranscript):
         session_read = read_on(engine, hook_event.session, harness.name, project, transcript.path, in_time)
     content = _content(hook_event, transcript, session_read or engine.store.session(hook_event.session))
@@ -133,7 +154,7 @@ def record_hook_event(
         hook_event.events,
         handed_off=lambda: handoff.handoffs_of(project, session),
     )
-    return RecordedHook(hook_event, session)
+    return RecordedHook(hook_event, session, size)
 
 
 @dataclass(frozen=True, slots=True)

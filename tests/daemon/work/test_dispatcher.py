@@ -1,16 +1,23 @@
-"""The settings that a letter is answered by: the same all through one job, and those of now for the next."""
+"""The dispatcher's jobs: the settings that each sees, and how often a hook event that waits is received."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+import pytest
+
 from holdfast.core.events.world import Project
+from holdfast.daemon.local import wire
+from holdfast.daemon.work import dispatcher as dispatcher_module
 from holdfast.daemon.work.dispatcher import Dispatcher
 from holdfast.daemon.work.worker import Urgency, Worker
+from tests.harnesses.claude_code_records import Json, assistant, text, user
 
 T = TypeVar("T")
 PROJECT = Project("/p", "/p", "p", "p", "/p")
@@ -55,3 +62,72 @@ def test_an_engine_for_another_thread_reads_them_itself(tmp_path: Path) -> None:
             return before, engine.config(PROJECT).continuity.prompt_interval
 
     assert in_turn(tmp_path, beside) == [(10, 3)]
+
+
+class WaitingStop:
+    """A nearly full session of Claude Code whose agent stops before the transcript shows its last count."""
+
+    def __init__(self, root: Path) -> None:
+        self.transcript = root / ".claude" / "projects" / "p" / "s1.jsonl"
+        self.transcript.parent.mkdir(parents=True)
+        self.add(answer("a1", 160_000), user("go on"))
+
+    def add(self, *records: Json) -> None:
+        with self.transcript.open("a") as file:
+            file.writelines(json.dumps(each) + "\n" for each in records)
+
+    def request(self) -> wire.Request:
+        payload = {
+            "session_id": "s1",
+            "cwd": "/",
+            "hook_event_name": "Stop",
+            "transcript_path": str(self.transcript),
+        }
+        # However slow this machine is, the hook event is not too old to be answered.
+        at = int(time.time() * 1000) + 60_000
+        fields = {"id": "1", "harness": "claude-code", "at": str(at)}
+        return wire.Request("letter", fields, json.dumps(payload).encode())
+
+    def answered(self, home: Path, meanwhile: Callable[[], None]) -> tuple[bytes, int]:
+        """The answer, and how many jobs the worker did for it; `meanwhile` is called after the first."""
+
+        async def done() -> tuple[bytes, int]:
+            worker = Worker(asyncio.get_running_loop())
+            dispatcher = Dispatcher(home, worker, asyncio.Event(), logging.getLogger("test"), "")
+            await worker.do(Urgency.CONTROL, lambda: dispatcher.open(0))
+            before = worker.begun
+            answering = asyncio.create_task(dispatcher.answer(self.request()))
+            await asyncio.sleep(0)  # The request's job is queued before the next one.
+            await worker.do(Urgency.HOOK_EVENT, meanwhile)
+            answer, jobs = await answering, worker.begun - before - 1
+            await worker.do(Urgency.CONTROL, dispatcher.close)
+            worker.stop()
+            return answer, jobs
+
+        return asyncio.run(done())
+
+
+def answer(id: str, tokens: int) -> Json:
+    usage = {"input_tokens": tokens, "output_tokens": 1}
+    return assistant(text("Done."), uuid=id, request=id, usage=usage)
+
+
+@pytest.fixture
+def waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> WaitingStop:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return WaitingStop(tmp_path)
+
+
+def test_a_hook_event_that_waits_for_its_transcript_is_received_once(
+    waiting: WaitingStop, tmp_path: Path
+) -> None:
+    assert waiting.answered(tmp_path / "home", lambda: None) == (b"", 1)
+
+
+def test_it_is_answered_when_the_transcript_shows_what_it_waits_for(
+    waiting: WaitingStop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dispatcher_module, "SETTLING_TIME", 30.0)
+    reply, jobs = waiting.answered(tmp_path / "home", lambda: waiting.add(answer("a2", 185_000)))
+    assert "90%" in str(json.loads(reply)), reply
+    assert jobs == 2

@@ -11,7 +11,13 @@ from holdfast.config import Config
 from holdfast.core.session.agent_prompts import ADVICE, Flush
 from holdfast.core.session.pressure import THRESHOLDS, Delivery, KnownModel, Threshold
 from holdfast.core.session.session import Session
-from holdfast.engine.hook_events import receive_hook_event, receive_if_settled
+from holdfast.engine.hook_events import (
+    has_grown,
+    read_further,
+    receive_hook_event,
+    record_hook_event,
+    reply_if_settled,
+)
 from holdfast.harnesses.base import Envelope
 from holdfast.settings import Pressure
 from tests.engine.stage import MINUTE, Stage
@@ -164,9 +170,16 @@ class TestAStop:
     def test_whose_last_count_is_not_written_yet_is_looked_at_again(self, stage: Stage) -> None:
         answered(stage, 160_000)
         envelope, payload = stage._sealed("a", "stop", None, {})
-        assert receive_if_settled(stage.engine(), envelope, payload, lambda: True) is None
+        engine = stage.engine()
+        recorded = record_hook_event(engine, envelope, payload, lambda: True)
+        assert recorded is not None
+        assert reply_if_settled(engine, envelope, recorded) is None
+        assert not has_grown(recorded)
         stage.write("a", ("prompt", "go on at 160000"), ("says", "done"), ("usage", "181000"))
-        settled = receive_if_settled(stage.engine(), envelope, payload, lambda: True)
+        assert has_grown(recorded)
+        recorded = read_further(engine, envelope, recorded, lambda: True)
+        assert not has_grown(recorded)
+        settled = reply_if_settled(engine, envelope, recorded)
         assert settled is not None
         assert settled.decode() == NINETY
 
@@ -181,7 +194,9 @@ class TestAStop:
 
 
 def settled_at_once(stage: Stage, envelope: Envelope, payload: bytes) -> bool:
-    return receive_if_settled(stage.engine(), envelope, payload, lambda: True) is not None
+    engine = stage.engine()
+    recorded = record_hook_event(engine, envelope, payload, lambda: True)
+    return recorded is not None and reply_if_settled(engine, envelope, recorded) is not None
 
 
 def test_in_the_middle_of_a_turn_it_is_told_only_if_a_threshold_was_passed(stage: Stage) -> None:

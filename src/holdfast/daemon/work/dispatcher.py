@@ -19,7 +19,7 @@ from contextlib import closing, contextmanager
 from dataclasses import asdict, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from holdfast import __version__, config, harnesses, hook, models, settings
 from holdfast.config import Config, Unreadable
@@ -30,7 +30,15 @@ from holdfast.core.session.session import Phase, Process, Session
 from holdfast.daemon.local import spool, wire
 from holdfast.daemon.work.worker import Urgency, Worker
 from holdfast.engine.engine import Engine, redactor_of
-from holdfast.engine.hook_events import notice_once, receive_if_settled, record_hook_event, show_status
+from holdfast.engine.hook_events import (
+    RecordedHook,
+    has_grown,
+    notice_once,
+    read_further,
+    record_hook_event,
+    reply_if_settled,
+    show_status,
+)
 from holdfast.engine.index import embed_backlog, index_next
 from holdfast.engine.liveness import CHECK_STORE, start_of
 from holdfast.engine.privacy import forget
@@ -65,6 +73,8 @@ if TYPE_CHECKING:
     from holdfast.daemon.work.model_thread import Writing
 
 T = TypeVar("T")
+_Received: TypeAlias = "tuple[RecordedHook | None, bytes | None]"
+"""A hook event as it was recorded, if it was, and its reply; None while that is not settled."""
 
 ANSWER_TIME = 0.6
 """How long a hook event may read its transcript before it is answered anyway; the hook waits 1 s."""
@@ -193,25 +203,38 @@ class Dispatcher:
             return await self._worker.do(
                 Urgency.HOOK_EVENT, lambda: show_status(self.engine, harness, request.body)
             )
+        return await self._answer_hook_event(request)
+
+    async def _answer_hook_event(self, request: wire.Request) -> bytes:
+        """Record a hook event, and answer as soon as its transcript shows what the answer depends on."""
         self.last_hook_at = time.monotonic()
-        until = time.monotonic() + ANSWER_TIME
+        answer_by, settle_by = self.last_hook_at + ANSWER_TIME, self.last_hook_at + SETTLING_TIME
         envelope = _received_now(envelope_of(request))
 
-        def work() -> bytes | None:
-            try:
-                return receive_if_settled(
-                    self.engine, envelope, request.body, lambda: time.monotonic() < until
-                )
-            except ProtectionUnreadable as error:
-                self._hold(request)
-                return notice_once(self.engine, envelope, request.body, error)
+        def in_time() -> bool:
+            return time.monotonic() < answer_by
 
-        settled_by = time.monotonic() + SETTLING_TIME
-        while (answer := await self._worker.do(Urgency.HOOK_EVENT, work)) is None:
-            if time.monotonic() >= settled_by:
-                return b""
-            await asyncio.sleep(LOOK_AGAIN)
-        return answer
+        def receive() -> _Received:
+            recorded = record_hook_event(self.engine, envelope, request.body, in_time)
+            return recorded, reply_if_settled(self.engine, envelope, recorded) if recorded else b""
+
+        def look_again(before: RecordedHook) -> _Received:
+            recorded = read_further(self.engine, envelope, before, in_time)
+            return recorded, reply_if_settled(self.engine, envelope, recorded)
+
+        def refuse(error: ProtectionUnreadable) -> bytes:
+            self._hold(request)
+            return notice_once(self.engine, envelope, request.body, error)
+
+        try:
+            recorded, reply = await self._worker.do(Urgency.HOOK_EVENT, receive)
+            while recorded and reply is None and time.monotonic() < settle_by:
+                await asyncio.sleep(LOOK_AGAIN)
+                if has_grown(recorded):
+                    recorded, reply = await self._worker.do(Urgency.HOOK_EVENT, partial(look_again, recorded))
+        except ProtectionUnreadable as error:
+            return await self._worker.do(Urgency.HOOK_EVENT, partial(refuse, error))
+        return reply or b""
 
     def lists(self) -> Lists:
         """The user's redaction lists for all projects; the last known ones while they are unreadable."""

@@ -5,6 +5,7 @@ A hook event can name any path; only a regular file under one of the harness's o
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -75,6 +76,17 @@ def transcript_access(path: str, roots: Iterable[Path]) -> TranscriptAccess:
 def _file_of(path: Path) -> Path:
     """The file that holds a transcript; the path of a session in a database goes on after the file."""
     return path.parent if path.parent.is_file() else path
+
+
+def transcript_bytes(path: str) -> int:
+    """How large a transcript's file is, with the log beside a database; 0 if there is none to look at."""
+    if not path or "\0" in path:
+        return 0
+    file, size = _file_of(Path(path)), 0
+    for each in (file, file.with_name(f"{file.name}-wal")):
+        with contextlib.suppress(OSError):
+            size += each.lstat().st_size
+    return size
 
 
 def _under(real: str, root: Path) -> bool:
