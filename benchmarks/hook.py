@@ -396,7 +396,7 @@ def memory_of(pid: int) -> float:
 
 def require_answered(home: Path) -> None:
     """A letter in the spool is a hook that gave up, and its time is not that of an answer."""
-    left = len(list((home / "spool").glob("*.letter")))
+    left = len(list((home / "spool").glob("*.event")))
     if left:
         sys.exit(f"error: {left} hooks of {home.name} were not answered; these figures would be wrong")
 

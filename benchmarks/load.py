@@ -219,7 +219,7 @@ def project_of(home: Path) -> Path:
 def floor(home: Path) -> Iterator[Path]:
     """A home whose door answers at once, in a process of its own."""
     (home / "run").mkdir(parents=True)
-    (home / "run" / "door").write_text(f"unix {home}/d\n")
+    (home / "run" / "endpoint").write_text(f"unix {home}/d\n")
     with subprocess.Popen([sys.executable, "-c", FLOOR, f"{home}/d"], stdout=subprocess.PIPE) as server:
         try:
             assert server.stdout is not None

@@ -17,12 +17,14 @@ import time
 TYPE_CHECKING = False  # `typing` itself would cost more than all of the rest
 if TYPE_CHECKING:
     from subprocess import Popen
+    from typing import BinaryIO
 
 PAYLOAD_LIMIT = 16 * 1024 * 1024
 READING_TIME = 1.0  # seconds, like all times here; some harnesses leave the hook's stdin open
 ANSWER_TIME = 1.0
 QUIET_TIME = 0.3  # for events whose answer the harness ignores
 STARTING_TIME = 2.0
+SPOOLED = ".event"  # how the names of spooled hook events end
 SPOOL_FILES = 2_000
 SPOOL_BYTES = 32 * 1024 * 1024
 
@@ -77,7 +79,7 @@ def carry(home: str, harness: str, carried: tuple[str, ...], quiet: tuple[str, .
         if not is_quiet:
             answer = ask_when_up(home, header, payload, daemon, time.monotonic() + STARTING_TIME)
             # The daemon may have read it meanwhile: it recognises a repeated hook event by its id.
-            discard(f"{home}/spool/{name}.letter")
+            discard(f"{home}/spool/{name}{SPOOLED}")
     except (OSError, ValueError):
         keep(home, name, header, payload)  # A daemon runs but is stuck: a second one would not help.
     say(answer)
@@ -149,7 +151,7 @@ def write_header(name: str, harness: str, carried: tuple[str, ...], caller: str)
         lines["previous"] = os.environ["HOLDFAST_PREVIOUS_SESSION"]
     lines |= {f"env.{variable}": value for variable, value in environment.items()}
     encoded = [os.fsencode(f"{key}: {value}").translate(CONTROLS_TO_SPACES) for key, value in lines.items()]
-    return b"\n".join([b"HOLDFAST/1 letter", *encoded, b""])
+    return b"\n".join([b"HOLDFAST/1 hook-event", *encoded, b""])
 
 
 def start_of(pid: str) -> int:
@@ -184,7 +186,7 @@ def ask(home: str, header: bytes, payload: bytes, until: float) -> bytes:
 def open_connection(home: str, until: float) -> tuple[_socket.socket, bytes]:
     """A connection to the daemon, and the header line that authorises its use."""
     try:
-        with open(f"{home}/run/door", "rb") as note:
+        with open_note(home) as note:
             kind, _, place = os.fsdecode(note.read()).strip().partition(" ")
         if kind == "tcp":
             with open(f"{home}/run/token", "rb") as token:
@@ -195,6 +197,14 @@ def open_connection(home: str, until: float) -> tuple[_socket.socket, bytes]:
         raise  # A daemon runs, but its queue of connections is full.
     except (OSError, ValueError, OverflowError) as error:
         raise ConnectionRefusedError from error
+
+
+def open_note(home: str) -> "BinaryIO":
+    """The file that says where the daemon listens, also if it is one of an earlier version."""
+    try:
+        return open(f"{home}/run/endpoint", "rb")
+    except FileNotFoundError:
+        return open(f"{home}/run/door", "rb")
 
 
 def connect(family: int, address: str | tuple[str, int], until: float) -> _socket.socket:
@@ -230,7 +240,8 @@ def keep(home: str, name: str, header: bytes, payload: bytes) -> None:
             stored_payload = without_words(payload) if stopped else restrict(payload)
         except (ValueError, TypeError, RecursionError):
             return add_to(f"{spool}/unreadable", 1)
-        write(f"{spool}/{name}.letter", b"%blength: %d\n\n%b" % (header, len(stored_payload), stored_payload))
+        request = b"%blength: %d\n\n%b" % (header, len(stored_payload), stored_payload)
+        write(f"{spool}/{name}{SPOOLED}", request)
         make_room(spool)
     except OSError:
         pass  # A full or read-only disk, or a home that the user deleted and that is not recreated.

@@ -88,7 +88,7 @@ def assert_kept(crowd: Crowd) -> None:
         assert not doubled, f"{key} has {doubled[:3]} twice"
         strange = told.keys() - set(words) - crowd.doubtful
         assert not strange, f"{key} was told {list(strange)[:3]}, which it never said"
-    assert not list((crowd.home / "spool").glob("*.letter"))
+    assert not list((crowd.home / "spool").glob("*.event"))
 
 
 def assert_nobody_is_left(crowd: Crowd) -> None:

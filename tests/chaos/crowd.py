@@ -98,7 +98,7 @@ class Crowd:
             with suppress(OSError, ValueError):
                 hook.ask_when_up(home, header, payload, self.start(), time.monotonic() + hook.STARTING_TIME)
                 kept = True
-                hook.discard(f"{home}/spool/{name}.letter")
+                hook.discard(f"{home}/spool/{name}.event")
             return kept
         except (OSError, ValueError):
             return self._keep(name, header, payload)

@@ -51,7 +51,7 @@ def test_of_what_was_acknowledged_nothing_is_lost_and_nothing_doubled(crowd: Cro
     assert sum(map(len, crowd.acknowledged.values())) > KILLS
     assert_kept(crowd)
     assert_nobody_is_left(crowd)
-    assert not [*(crowd.home / "run").glob("door")], "nobody is at the door, and no note says so"
+    assert not [*(crowd.home / "run").glob("endpoint")], "nobody listens, and no note says so"
 
 
 def _lives(crowd: Crowd, *, at_work: bool) -> bool:

@@ -196,8 +196,19 @@ def test_a_daemon_of_another_version_is_not_asked(worker: Person) -> None:
     assert "flush" in asked
 
 
+def test_a_daemon_of_the_first_version_is_reached_and_shown(worker: Person) -> None:
+    worker.types("down")
+    answer: dict[str, object] = {"version": "0.1.0", "pid": 1, "door": "unix /there", "started_at": 0}
+    with listening(worker.home / "run", answer, [], note_name="door"):
+        done = worker.types("status")
+    assert "version 0.1.0" in done.out
+    assert "it listens at unix /there" in done.out
+
+
 @contextmanager
-def listening(run: Path, answer: dict[str, object], asked: list[str]) -> Generator[None]:
+def listening(
+    run: Path, answer: dict[str, object], asked: list[str], note_name: str = "endpoint"
+) -> Generator[None]:
     """A daemon that says the same to everybody, and notes for what it was asked."""
 
     class Handler(socketserver.StreamRequestHandler):
@@ -207,17 +218,17 @@ def listening(run: Path, answer: dict[str, object], asked: list[str]) -> Generat
                 asked.append(request.fields["verb"])
                 self.wfile.write(wire.answer(json.dumps(answer).encode()))
 
-    path, door = run / "other.sock", run / "door"
+    path, note = run / "other.sock", run / note_name
     with socketserver.ThreadingUnixStreamServer(str(path), Handler) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
-        door.write_text(f"unix {path}\n")
+        note.write_text(f"unix {path}\n")
         try:
             yield
         finally:
             server.shutdown()
             thread.join()
-            door.unlink()
+            note.unlink()
 
 
 def test_why_an_item_is_left_out_is_written_the_same_on_both_sides() -> None:

@@ -294,9 +294,9 @@ class TestTheDaemon:
     def test_behind_a_tcp_door_where_there_are_no_unix_sockets(
         self, claude: Claude, server: ModelServer, product: Product
     ) -> None:
-        claude.env["HOLDFAST_DOOR"] = "tcp"
+        claude.env["HOLDFAST_ENDPOINT"] = "tcp"
         session = begun(claude, server)
-        assert (product.home / "run" / "door").read_text().startswith("tcp ")
+        assert (product.home / "run" / "endpoint").read_text().startswith("tcp ")
         claude.compact(session)
         server.script(say("ok"))
         claude.prompt("Go on.", resume=session)

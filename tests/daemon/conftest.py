@@ -66,7 +66,7 @@ class Lodging:
 
     def send(self, raw: bytes, *, hang_up: bool = True) -> bytes:
         """Send anything, and close our end of the line if that is wanted; all that comes back."""
-        kind, _, place = (self.home / "run" / "door").read_text().strip().partition(" ")
+        kind, _, place = (self.home / "run" / "endpoint").read_text().strip().partition(" ")
         family = socket.AF_INET if kind == "tcp" else socket.AF_UNIX
         with socket.socket(family, socket.SOCK_STREAM) as connection:
             connection.settimeout(LIMIT_S)
@@ -107,7 +107,7 @@ def request(text: str, id: str, **fields: str) -> bytes:
     payload = text.encode()
     head = {"id": id, "harness": "claude-code", "at": "1800000000000", **fields, "length": str(len(payload))}
     lines = "".join(f"{name}: {value}\n" for name, value in head.items())
-    return f"HOLDFAST/1 letter\n{lines}\n".encode() + payload
+    return f"HOLDFAST/1 hook-event\n{lines}\n".encode() + payload
 
 
 def wait_until(condition: Callable[[], bool]) -> None:

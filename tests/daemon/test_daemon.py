@@ -91,21 +91,21 @@ def test_it_takes_in_what_hooks_left_in_the_spool(lodging: Lodging) -> None:
     spool = lodging.home / "spool"
     spool.mkdir()
     for n in range(3):
-        (spool / f"{n}.letter").write_bytes(request(prompt(f"step {n}"), f"id-{n}"))
-    (spool / "3.letter").write_bytes(b"\x00 nothing of ours")
+        (spool / f"{n}.event").write_bytes(request(prompt(f"step {n}"), f"id-{n}"))
+    (spool / "3.event").write_bytes(b"\x00 nothing of ours")
     lodging.start()
-    wait_until(lambda: not list(spool.glob("*.letter")))
+    wait_until(lambda: not list(spool.glob("*.event")))
     assert prompts_kept(lodging) == 3
 
 
 def test_an_absurd_envelope_is_answered_and_keeps_no_other_waiting(lodging: Lodging) -> None:
     spool = lodging.home / "spool"
     spool.mkdir()
-    (spool / "1.letter").write_bytes(request(prompt("one"), "id-1", at="²", process=f"{'9' * 23} ²"))
-    (spool / "2.letter").write_bytes(request(prompt("two"), "id-2"))
+    (spool / "1.event").write_bytes(request(prompt("one"), "id-1", at="²", process=f"{'9' * 23} ²"))
+    (spool / "2.event").write_bytes(request(prompt("two"), "id-2"))
     lodging.start()
     assert lodging.payload(prompt("three"), "id-3", process=f"{'9' * 23} 1") == b""
-    wait_until(lambda: not list(spool.glob("*.letter")))
+    wait_until(lambda: not list(spool.glob("*.event")))
     assert prompts_kept(lodging) == 3
     assert lodging.ask("status")["troubles"] == {}
     assert "failed" not in lodging.log()
@@ -120,8 +120,8 @@ def test_an_absurd_envelope_is_answered_and_keeps_no_other_waiting(lodging: Lodg
         request("{}", "x")[:-1],
         request("[" * 100_000, "x"),
         request("{", "x", harness="nobody"),
-        b"HOLDFAST/1 letter\nlength: 99999999999999999999\n\n",
-        b"HOLDFAST/1 letter\nprocess: 1 x\nat: -\nlength: 2\n\n{}",
+        b"HOLDFAST/1 hook-event\nlength: 99999999999999999999\n\n",
+        b"HOLDFAST/1 hook-event\nprocess: 1 x\nat: -\nlength: 2\n\n{}",
     ],
 )
 def test_nothing_that_is_sent_to_it_stops_it(lodging: Lodging, raw: bytes) -> None:
@@ -133,7 +133,7 @@ def test_nothing_that_is_sent_to_it_stops_it(lodging: Lodging, raw: bytes) -> No
 
 def test_more_than_it_takes_is_refused(lodging: Lodging) -> None:
     lodging.start()
-    assert lodging.send(b"HOLDFAST/1 letter\n" + b"x" * (18 * 1024 * 1024)) == b""
+    assert lodging.send(b"HOLDFAST/1 hook-event\n" + b"x" * (18 * 1024 * 1024)) == b""
     assert lodging.ask("status")["spooled"] == 0
 
 
@@ -141,8 +141,8 @@ class TestDoors:
     def test_where_there_are_no_unix_sockets_it_listens_on_loopback_and_asks_for_a_token(
         self, lodging: Lodging
     ) -> None:
-        lodging.start(HOLDFAST_DOOR="tcp")
-        assert (lodging.home / "run" / "door").read_text().startswith("tcp ")
+        lodging.start(HOLDFAST_ENDPOINT="tcp")
+        assert (lodging.home / "run" / "endpoint").read_text().startswith("tcp ")
         token = (lodging.home / "run" / "token").read_text().strip()
         assert lodging.payload(prompt("hello"), "1") is None
         assert lodging.payload(prompt("hello"), "2", token="0" * len(token)) is None
@@ -199,14 +199,14 @@ class TestDoors:
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4_096), hard))
         number = min(1_200, min(hard, 4_096) - 200)
-        daemon = lodging.start(HOLDFAST_DOOR="tcp")
-        port = int((lodging.home / "run" / "door").read_text().split()[1])
+        daemon = lodging.start(HOLDFAST_ENDPOINT="tcp")
+        port = int((lodging.home / "run" / "endpoint").read_text().split()[1])
         token = (lodging.home / "run" / "token").read_text().strip()
         with contextlib.ExitStack() as opened:
             opened.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
             for n in range(number):
                 half = opened.enter_context(socket.create_connection(("127.0.0.1", port), LIMIT_S))
-                half.sendall(b"HOLDFAST/1 letter\nid: ")
+                half.sendall(b"HOLDFAST/1 hook-event\nid: ")
                 if n % 300 == 299:
                     assert lodging.payload(prompt(f"step {n}"), f"id-{n}", token=token) == b""
             assert len(list(Path(f"/proc/{daemon.pid}/fd").iterdir())) < 400
@@ -311,6 +311,21 @@ def test_a_transcript_that_grows_is_followed_without_a_letter(lodging: Lodging) 
         return prompts_kept(lodging) == 1
 
     wait_until(grown)
+
+
+def test_a_hook_of_the_first_version_finds_the_daemon_and_is_recorded(lodging: Lodging) -> None:
+    daemon = lodging.start()
+    note = (lodging.home / "run" / "door").read_text()
+    assert note == (lodging.home / "run" / "endpoint").read_text()
+    body = prompt("typed")
+    old_request = (
+        f"HOLDFAST/1 letter\nid: 1\nharness: claude-code\nat: 1800000000000\nlength: {len(body)}\n\n{body}"
+    )
+    assert wire.answered(lodging.send(old_request.encode())) is not None
+    assert prompts_kept(lodging) == 1
+    daemon.terminate()
+    daemon.wait()
+    assert not (lodging.home / "run" / "door").exists()
 
 
 def test_a_letter_is_answered_when_all_of_it_came_though_the_line_stays_open(lodging: Lodging) -> None:

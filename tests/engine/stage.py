@@ -195,7 +195,7 @@ def _told(fields: Mapping[str, str], envelope: Envelope) -> tuple[Event, ...]:
             text, turn = fields["text"], fields.get("turn", "")
             return (
                 Prompt(
-                    session=session, record=f"letter:{id}", at=at, origin=Origin.HUMAN, text=text, turn=turn
+                    session=session, record=f"hook:{id}", at=at, origin=Origin.HUMAN, text=text, turn=turn
                 ),
             )
         case "compaction":
@@ -255,7 +255,7 @@ def _shown(line: Mapping[str, str], session: str) -> tuple[Event, ...]:
             )
         case "brief":
             seen = text or fence(TITLE)
-            return (BriefSeen(session=session, record=id, at=at, origin=Origin.OURS, text=seen),)
+            return (BriefSeen(session=session, record=id, at=at, origin=Origin.HOLDFAST, text=seen),)
         case _:
             return ()
 

@@ -17,7 +17,7 @@ from tests.fuzz.harness_targets import LETTERS
 from tests.fuzz.target import Target
 
 REQUESTS = (
-    b"HOLDFAST/1 letter\nid: 1-2\nharness: x\nat: 1800000000000\nprocess: 12 34\nlength: 2\n\n{}",
+    b"HOLDFAST/1 hook-event\nid: 1-2\nharness: x\nat: 1800000000000\nprocess: 12 34\nlength: 2\n\n{}",
     wire.control("status", b"{}", "token"),
     wire.answer(b"the answer"),
     b"HOLDFAST/1 ok 3\nab",
@@ -68,12 +68,12 @@ def _hook_answer(said: bytes) -> None:
         door.bind(f"{home}/d")
         door.listen()
         (Path(home) / "run").mkdir()
-        (Path(home) / "run" / "door").write_text(f"unix {home}/d\n")
+        (Path(home) / "run" / "endpoint").write_text(f"unix {home}/d\n")
         talker = threading.Thread(target=_say, args=(door, said))
         talker.start()
         answer = None
         with suppress(OSError, ValueError):
-            answer = hook.ask(home, b"HOLDFAST/1 letter\n", b"{}", time.monotonic() + ANSWER_S)
+            answer = hook.ask(home, b"HOLDFAST/1 hook-event\n", b"{}", time.monotonic() + ANSWER_S)
         talker.join()
     assert answer is None or said.startswith(b"HOLDFAST/1 ok %d\n%b" % (len(answer), answer))
 

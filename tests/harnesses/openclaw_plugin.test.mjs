@@ -37,7 +37,7 @@ async function close() {
 async function listen() {
   const socket = path.join(home, "socket")
   mkdirSync(path.join(home, "run"))
-  writeFileSync(path.join(home, "run", "door"), `unix ${socket}\n`)
+  writeFileSync(path.join(home, "run", "endpoint"), `unix ${socket}\n`)
   server = createServer({ allowHalfOpen: true }, (line) => {
     const chunks = []
     line.on("data", (chunk) => {
@@ -88,7 +88,7 @@ test("a prompt is told with its session, and the answers stand where they belong
   assert.equal(prompt.session_id, "s1")
   assert.equal(prompt.cwd, "/w")
   assert.equal(prompt.transcript_path, "/state/agents/main/agent/openclaw-agent.sqlite/s1")
-  assert.match(prompt.head, /^HOLDFAST\/1 letter\n/)
+  assert.match(prompt.head, /^HOLDFAST\/1 hook-event\n/)
   assert.match(prompt.head, /\nharness: openclaw\n/)
   assert.match(prompt.head, new RegExp(`\\nprocess: ${process.pid} `))
   assert.match(prompt.head, /\nenv.OPENCLAW_STATE_DIR: \/state\n/)

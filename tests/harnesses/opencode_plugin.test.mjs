@@ -26,7 +26,7 @@ afterEach(async () => {
 })
 
 // A daemon that remembers the letters, and answers each as `answer` says.
-async function listen(answer = () => "", { tcp = false } = {}) {
+async function listen(answer = () => "", { tcp = false, note = "endpoint" } = {}) {
   const letters = []
   daemon = createServer({ allowHalfOpen: true }, (line) => {
     const chunks = []
@@ -46,8 +46,8 @@ async function listen(answer = () => "", { tcp = false } = {}) {
   await mkdir(path.join(home, "run"), { recursive: true })
   const socket = path.join(home, "s")
   await new Promise((done) => (tcp ? daemon.listen(0, "127.0.0.1", done) : daemon.listen(socket, done)))
-  const door = tcp ? `tcp ${daemon.address().port}` : `unix ${socket}`
-  await writeFile(path.join(home, "run", "door"), `${door}\n`)
+  const place = tcp ? `tcp ${daemon.address().port}` : `unix ${socket}`
+  await writeFile(path.join(home, "run", note), `${place}\n`)
   return letters
 }
 
@@ -78,11 +78,19 @@ test("letters say whose they are, and come in the order in which things happened
   )
   assert.deepEqual([letters[0].source, letters[1].prompt, letters[4].reason], ["startup", "Fix it.", "exit"])
   for (const { kind, header, session_id, cwd, transcript_path } of letters) {
-    assert.deepEqual([kind, header.harness, session_id, cwd], ["HOLDFAST/1 letter", "opencode", "s1", "/p"])
+    assert.deepEqual([kind, header.harness, session_id, cwd], ["HOLDFAST/1 hook-event", "opencode", "s1", "/p"])
     assert.equal(header.process, `${process.pid} 0`)
     assert.match(transcript_path, /opencode\.db\/s1$/)
   }
   assert.equal(new Set(letters.map(({ header }) => header.id)).size, letters.length)
+})
+
+test("a daemon of the first version is found where it says", async () => {
+  const letters = await listen(undefined, { note: "door" })
+  const hooks = await plugin()
+  await begin(hooks, "s1")
+  await hooks.dispose()
+  assert.deepEqual(letters.map((letter) => letter.hook_event_name), ["SessionStart", "SessionEnd"])
 })
 
 test("a fork is known by the name that OpenCode gives it", async () => {

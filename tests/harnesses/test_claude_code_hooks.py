@@ -115,11 +115,11 @@ def test_each_letter_asks_and_tells(raw: bytes, ask: Ask, events: tuple[Event, .
     [
         (
             payload("UserPromptSubmit", prompt="Fix it", prompt_id="t1"),
-            (Prompt(**common("letter:e1", Origin.HUMAN), text="Fix it", turn="t1"),),
+            (Prompt(**common("hook:e1", Origin.HUMAN), text="Fix it", turn="t1"),),
         ),
         (
             payload("UserPromptSubmit", prompt="Fix it"),
-            (Prompt(**common("letter:e1", Origin.HUMAN), text="Fix it"),),
+            (Prompt(**common("hook:e1", Origin.HUMAN), text="Fix it"),),
         ),
         (
             payload("UserPromptSubmit", prompt="<task-notification>\n…</task-notification>", prompt_id="t1"),
@@ -129,7 +129,7 @@ def test_each_letter_asks_and_tells(raw: bytes, ask: Ask, events: tuple[Event, .
         (payload("UserPromptSubmit", prompt=["not", "a", "text"]), ()),
         (
             payload("Stop", last_assistant_message=f"Done. {fence('ours')}"),
-            (AssistantText(**common("letter:e1", Origin.ASSISTANT), text="Done."),),
+            (AssistantText(**common("hook:e1", Origin.ASSISTANT), text="Done."),),
         ),
         (
             payload("SubagentStart", agent_id="a1", agent_type="Explore"),

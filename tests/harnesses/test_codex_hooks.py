@@ -94,13 +94,13 @@ def test_each_letter_asks_and_tells(raw: bytes, ask: Ask, events: tuple[Event, .
     [
         (
             hook_body("UserPromptSubmit", prompt="Fix it", turn_id="t1"),
-            (Prompt(**common("letter:e1", Origin.HUMAN), text="Fix it", turn="t1"),),
+            (Prompt(**common("hook:e1", Origin.HUMAN), text="Fix it", turn="t1"),),
         ),
         (hook_body("UserPromptSubmit", prompt="<environment_context>\n…</environment_context>"), ()),
         (hook_body("UserPromptSubmit", prompt=f" {fence('ours')} "), ()),
         (
             hook_body("Stop", last_assistant_message=f"Done. {fence('ours')}"),
-            (AssistantText(**common("letter:e1", Origin.ASSISTANT), text="Done."),),
+            (AssistantText(**common("hook:e1", Origin.ASSISTANT), text="Done."),),
         ),
     ],
 )

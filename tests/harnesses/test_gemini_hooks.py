@@ -84,12 +84,12 @@ def test_each_letter_asks_and_tells(raw: bytes, ask: Ask, events: tuple[Event, .
     [
         (
             payload("BeforeAgent", prompt=f"{hooked(fence('ours'))}\n\nFix it."),
-            (Prompt(**common("letter:e1", Origin.HUMAN), text="Fix it."),),
+            (Prompt(**common("hook:e1", Origin.HUMAN), text="Fix it."),),
         ),
         (payload("BeforeAgent", prompt=hooked("theirs")), ()),
         (
             payload("AfterAgent", prompt_response="Done."),
-            (AssistantText(**common("letter:e1", Origin.ASSISTANT), text="Done."),),
+            (AssistantText(**common("hook:e1", Origin.ASSISTANT), text="Done."),),
         ),
     ],
 )

@@ -38,7 +38,9 @@ def answer(text: bytes) -> bytes:
 class FakeDaemon:
     """Answers each request with `reply`, byte for byte; with None it takes the request and stays silent."""
 
-    def __init__(self, home: Path, reply: bytes | None, kind: DoorKind = "unix") -> None:
+    def __init__(
+        self, home: Path, reply: bytes | None, kind: DoorKind = "unix", note_name: str = "endpoint"
+    ) -> None:
         self.received: list[Received] = []
         self.asked = threading.Event()
         self._reply = reply
@@ -53,7 +55,7 @@ class FakeDaemon:
             self._listener.bind(str(home / "run/s"))
             self._listener.listen()
             note = f"unix {home}/run/s"
-        (home / "run/door").write_text(f"{note}\n")
+        (home / "run" / note_name).write_text(f"{note}\n")
         self._thread = threading.Thread(target=self._serve)
 
     def __enter__(self) -> Self:

@@ -54,7 +54,7 @@ class Harness:
         return subprocess.Popen(self.words, stdin=pipe, stdout=pipe, stderr=pipe, env=ENVIRONMENT)
 
     def spooled(self) -> list[Received]:
-        return [parse(path.read_bytes()) for path in sorted((self.home / "spool").glob("*.letter"))]
+        return [parse(path.read_bytes()) for path in sorted((self.home / "spool").glob("*.event"))]
 
     def spooled_fields(self) -> dict[str, object]:
         (only,) = self.spooled()

@@ -50,7 +50,7 @@ def test_a_hundred_megabytes_are_read_and_sixteen_carried(harness: Harness) -> N
     with FakeDaemon(harness.home, answer(b"a brief")) as daemon:
         assert harness.fire(text) == (0, b"a brief", b"")
     assert daemon.received[0].payload == text[: hook.PAYLOAD_LIMIT]
-    (harness.home / "run/door").unlink()
+    (harness.home / "run/endpoint").unlink()
     assert harness.fire(text) == NOTHING
     assert harness.counted("unreadable") == 1
 

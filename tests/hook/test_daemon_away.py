@@ -22,7 +22,7 @@ OLD = 1_000_000_000_000_000_000
 def test_a_door_that_leads_nowhere_means_that_the_daemon_is_away(harness: Harness, note: str | None) -> None:
     if note is not None:
         (harness.home / "run").mkdir()
-        (harness.home / "run/door").write_text(note)
+        (harness.home / "run/endpoint").write_text(note)
         (harness.home / "run/token").write_text("00")
     assert harness.fire(payload("SessionStart", source="startup")) == NOTHING
     assert harness.spooled_fields()["source"] == "startup"
@@ -32,7 +32,7 @@ def test_a_door_that_a_dead_daemon_left_means_that_it_is_away(harness: Harness) 
     (harness.home / "run").mkdir()
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(harness.home / "run/s"))
-    (harness.home / "run/door").write_text(f"unix {harness.home}/run/s\n")
+    (harness.home / "run/endpoint").write_text(f"unix {harness.home}/run/s\n")
     assert harness.fire(payload("Stop")) == NOTHING
     assert len(harness.spooled()) == 1
 
@@ -40,8 +40,8 @@ def test_a_door_that_a_dead_daemon_left_means_that_it_is_away(harness: Harness) 
 def test_what_is_kept_is_a_request_named_by_its_id(harness: Harness) -> None:
     harness.fire(payload("Stop"))
     (kept,) = harness.spooled()
-    assert harness.spool_names() == [f"{kept.header['id']}.letter"]
-    assert kept.first_line == "HOLDFAST/1 letter"
+    assert harness.spool_names() == [f"{kept.header['id']}.event"]
+    assert kept.first_line == "HOLDFAST/1 hook-event"
     assert int(kept.header["length"]) == len(kept.payload)
     assert kept.header["env.ALPHA_SESSION_ID"] == "s-1"
 
@@ -113,13 +113,13 @@ def test_the_oldest_letters_make_room_and_are_counted(harness: Harness) -> None:
     spool = harness.home / "spool"
     spool.mkdir()
     (spool / "dropped").write_text("40\n")
-    (spool / f"{OLD}-1.letter.1.part").touch()  # left by a hook that was killed
+    (spool / f"{OLD}-1.event.1.part").touch()  # left by a hook that was killed
     for number in range(1, hook.SPOOL_FILES + 1):
-        (spool / f"{OLD + number}-1.letter").touch()
+        (spool / f"{OLD + number}-1.event").touch()
     harness.fire(payload("Stop"))
     names = [name for name in harness.spool_names() if name != "dropped"]
     assert len(names) == hook.SPOOL_FILES
-    assert names[0] == f"{OLD + 2}-1.letter"
+    assert names[0] == f"{OLD + 2}-1.event"
     assert harness.counted("dropped") == 42
 
 
@@ -127,11 +127,11 @@ def test_large_letters_make_room_too(harness: Harness) -> None:
     spool = harness.home / "spool"
     spool.mkdir()
     for number in range(3):
-        with (spool / f"{OLD + number}-1.letter").open("wb") as file:
+        with (spool / f"{OLD + number}-1.event").open("wb") as file:
             file.truncate(hook.SPOOL_BYTES // 2 - 1000)
     harness.fire(payload("Stop"))
     assert len(harness.spooled()) == 3
-    assert harness.spool_names()[0] == f"{OLD + 1}-1.letter"
+    assert harness.spool_names()[0] == f"{OLD + 1}-1.event"
     assert harness.counted("dropped") == 1
 
 

@@ -30,6 +30,13 @@ def test_the_answer_is_printed_byte_for_byte(harness: Harness, kind: DoorKind, t
     assert harness.spool_names() == []
 
 
+def test_a_daemon_of_the_first_version_is_found_where_it_says(harness: Harness) -> None:
+    with FakeDaemon(harness.home, answer(b"a brief"), note_name="door") as daemon:
+        assert harness.fire(PROMPT) == (0, b"a brief", b"")
+        assert len(daemon.received) == 1
+    assert harness.spool_names() == []
+
+
 @pytest.mark.parametrize(
     "reply",
     [
@@ -69,7 +76,7 @@ def test_the_letter_arrives_as_it_was_in_an_envelope(
         harness.fire(PROMPT)
     (received,) = daemon.received
     time_ns, pid = received.header["id"].split("-")
-    assert received.first_line == "HOLDFAST/1 letter"
+    assert received.first_line == "HOLDFAST/1 hook-event"
     assert received.payload == PROMPT
     assert received.header["harness"] == "alpha"
     assert received.header["length"] == str(len(PROMPT))

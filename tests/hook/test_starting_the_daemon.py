@@ -37,7 +37,7 @@ if {answers}:
     door.settimeout(30)
     with open(f"{{home}}/run/new", "w") as note:
         note.write(f"unix {{home}}/run/s")
-    os.rename(f"{{home}}/run/new", f"{{home}}/run/door")
+    os.rename(f"{{home}}/run/new", f"{{home}}/run/endpoint")
     hook, _ = door.accept()
     while hook.recv(65536):
         pass
@@ -150,7 +150,7 @@ def test_a_daemon_that_is_stuck_is_not_started_again(harness: Harness, starts: S
 def test_a_daemon_at_whose_door_too_many_wait_is_not_started_again(harness: Harness, starts: Starts) -> None:
     starts.install(answers=False)
     (harness.home / "run").mkdir()
-    door = harness.home / "run/door"
+    door = harness.home / "run/endpoint"
     with contextlib.ExitStack() as queue:
         listener = queue.enter_context(socket.socket(socket.AF_UNIX))
         listener.bind(str(harness.home / "run/s"))

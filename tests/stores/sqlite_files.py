@@ -52,6 +52,47 @@ def first_schema(path: Path, words: str, at: int = NOON) -> None:
     connection.close()
 
 
+def first_names(path: Path) -> None:
+    """A store with the names that version 0.1.0 gave things, in its last schema."""
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    connection = apsw.Connection(str(path))
+    for migration in shipped()[:8]:
+        run(connection, migration.sql)
+    run(connection, "pragma user_version = 8")
+    run(connection, _FIRST_NAMES)
+    connection.close()
+
+
+_FIRST_NAMES = """
+insert into sessions (
+    key, created_at, updated_at, metadata, harness, project, project_id, worktree_id, phase, transcript
+) values (
+    's1', 1, 3,
+    '{"key":"s1","harness":"claude-code","project":{"path":"~/shop","normalized":"/home/you/shop",'
+    || '"project_id":"shop","worktree_id":"shop-main","root":"/home/you/shop"},"started_at":1,'
+    || '"last_event_at":3,"waiting":[{"session":"s1","record":"letter:1-2","at":1,"origin":"human",'
+    || '"agent":"main","parent":"","revision":0,"text":"Fix it","turn":""}],'
+    || '"pressure":{"used":0,"answers":0,"model":"m","told":64000,"learned":0},'
+    || '"trail":{"prompts":[{"text":"Fix it","at":1,"record":"letter:1-2","turn":""}]}}',
+    'claude-code', '~/shop', 'shop', 'shop-main', 'live', ''
+);
+insert into messages (id, session_key, type, timestamp, data, record_id, revision, agent, origin) values
+(
+    's1#letter:1-2', 's1', 'prompt', 1,
+    '{"session":"s1","record":"letter:1-2","at":1,"origin":"human","text":"Fix it","turn":""}',
+    'letter:1-2', 0, 'main', 'human'
+), (
+    's1#b1', 's1', 'brief_seen', 2,
+    '{"session":"s1","record":"b1","at":2,"origin":"ours","text":"a brief"}', 'b1', 0, 'main', 'ours'
+), (
+    's1#r3', 's1', 'prompt', 3,
+    '{"session":"s1","record":"r3","at":3,"origin":"human",'
+    || '"text":"{\\"record\\":\\"letter:9\\",\\"origin\\":\\"ours\\",\\"told\\":1}","turn":""}',
+    'r3', 0, 'main', 'human'
+);
+insert into cursors values ('index/s1', '["letter:1-2",3]'), ('letter.jsonl', '["letter:');
+"""
+
 _FIRST_ROWS = """
 insert into sessions
 values ('s1', 1, :at, :metadata, 'claude-code', '~/shop', 'shop', 'shop-main', 'live', '', null, null);

@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.core.events.event import Origin, Prompt
 from holdfast.core.evidence.trail import Trail, Utterance
 from holdfast.errors import StoreError, StoreTooNew
-from holdfast.stores.base import UNREDACTED, Redaction
+from holdfast.stores.base import UNREDACTED, Novelty, Redaction
 from holdfast.stores.sqlite import open_store
 from holdfast.stores.sqlite.schema import shipped
 from holdfast.stores.sqlite.store import open_with
 from tests.stores.contract import ALL, MINUTE, NOON, SESSION, SHOP, prompt, session
-from tests.stores.sqlite_files import LATER, columns, filled, first_schema, opened
+from tests.stores.sqlite_files import LATER, columns, filled, first_names, first_schema, opened
 
 
 def test_a_new_store_has_the_latest_schema_and_needed_no_copy(path: Path, backups: Path) -> None:
@@ -40,6 +41,44 @@ def test_a_store_of_the_first_schema_keeps_its_rows_and_nobody_vouches_for_them(
     assert store.cursor("s1.jsonl") == "10"
     assert [hit.id for hit in store.search(["fix"], SHOP, ALL)] == ["c1"], "its checkpoint was pruned"
     assert store.check() == ""
+    store.close()
+
+
+def test_names_of_the_first_version_are_those_of_today(path: Path) -> None:
+    """Rows as version 0.1.0 wrote them: a hook event, Holdfast's own text, and a prompt that waits."""
+    first_names(path)
+    store = opened(path)
+    assert [(each.record, each.origin) for each in store.events("s1", ALL)] == [
+        ("hook:1-2", Origin.HUMAN),
+        ("b1", Origin.HOLDFAST),
+        ("r3", Origin.HUMAN),
+    ]
+    known = store.session("s1")
+    assert known is not None
+    assert known.pressure.reported_window == 64_000
+    assert [each.record for each in known.waiting] == ["hook:1-2"]
+    assert [each.record for each in known.trail.prompts] == ["hook:1-2"]
+    with store.writing():
+        assert store.add_event(prompt("hook:1-2")) is Novelty.KNOWN
+        assert store.add_event(prompt("r3")) is Novelty.KNOWN
+    assert store.cursor("index/s1") == '["hook:1-2",3]'
+    assert store.cursor("letter.jsonl") == '["letter:'
+    assert [each.record for each in store.events_from("s1", "hook:1-2", 1)] == ["hook:1-2"]
+    assert store._database.rows("select id from messages order by timestamp") == [
+        ("s1#hook:1-2",),
+        ("s1#b1",),
+        ("s1#r3",),
+    ]
+    assert store.check() == ""
+    store.close()
+
+
+def test_texts_that_look_like_old_names_stay_as_they_are(path: Path) -> None:
+    first_names(path)
+    store = opened(path)
+    (_, _, typed) = store.events("s1", ALL)
+    assert isinstance(typed, Prompt)
+    assert typed.text == '{"record":"letter:9","origin":"ours","told":1}'
     store.close()
 
 

@@ -87,7 +87,7 @@ class Tale:
         spool = self.home / "spool"
         spool.mkdir(exist_ok=True)
         payload = {"session_id": FORGOTTEN, "cwd": str(self.project), "prompt": CANARY}
-        (spool / "0.letter").write_bytes(request(json.dumps(payload), "spooled"))
+        (spool / "0.event").write_bytes(request(json.dumps(payload), "spooled"))
 
     def types(self, *words: str) -> str:
         own = {"HOME": str(self.lodging.root), "HOLDFAST_HOME": str(self.home), "PATH": os.environ["PATH"]}
@@ -156,7 +156,7 @@ def test_nor_without_one(tale: Tale, choice: tuple[str, ...]) -> None:
     daemon.send_signal(signal.SIGKILL)
     daemon.wait(LIMIT_S)
     tale.leaves_files()
-    (tale.home / "spool" / "0.letter").unlink()
+    (tale.home / "spool" / "0.event").unlink()
     tale.types("forget", *choice, "--yes")
     assert tale.holding(CANARY) == []
     assert tale.holding(FORGOTTEN) == []
@@ -189,7 +189,7 @@ def test_what_was_cut_off_is_finished_by_the_next_daemon(tale: Tale) -> None:
     daemon.send_signal(signal.SIGKILL)
     daemon.wait(LIMIT_S)
     tale.leaves_files()
-    (tale.home / "spool" / "0.letter").unlink()
+    (tale.home / "spool" / "0.event").unlink()
     store = open_store(tale.home / "store.db", tale.home / "backups", 0)
     with store.writing_durably():
         store.forget([FORGOTTEN], time.time_ns() // 1_000_000)

@@ -221,8 +221,9 @@ def in_files_of_the_home(told: Story, text: str) -> None:
         (told.home / name).mkdir(exist_ok=True)
     (told.home / "logs" / "daemon.main").write_text(f"a line about {text}\n", encoding="utf-8")
     body = json.dumps({"session_id": "z", "cwd": "/", "prompt": f"and {text}"}).encode()
-    head = b"HOLDFAST/1 letter\nid: 1\nat: 1\nlength: %d\n\n" % len(body)
-    (told.home / "spool" / "1.letter").write_bytes(head + body)
+    head = b"HOLDFAST/1 hook-event\nid: 1\nat: 1\nlength: %d\n\n" % len(body)
+    (told.home / "spool" / "1.event").write_bytes(head + body)
+    (told.home / "spool" / "2.letter").write_bytes(head + body)  # as hooks of version 0.1.0 name it
 
 
 def in_a_backup(told: Story, text: str) -> None:

@@ -155,9 +155,9 @@ class Plot:
         payload = json.dumps({**hook_events(self.path)[4], "session_id": "s3"})
         self.types("hook", "--harness", "claude-code", given=payload, HOLDFAST_HOME=str(self.lodging.home))
         self.spool.mkdir(mode=0o700, exist_ok=True)
-        (self.spool / "0.letter").write_bytes(request(payload, "spooled"))
-        (self.spool / "1.letter").write_bytes(b"no letter at all: " + planted().encode())
-        half = self.spool / "2.letter.99.part"
+        (self.spool / "0.event").write_bytes(request(payload, "spooled"))
+        (self.spool / "1.event").write_bytes(b"no letter at all: " + planted().encode())
+        half = self.spool / "2.event.99.part"
         half.write_bytes(request(payload, "broken")[:-9])
         os.utime(half, (0, 0))
 
@@ -168,7 +168,7 @@ class Plot:
             id, process = f"id-{number}", f"{os.getpid()} 0"
             given += self.lodging.payload(json.dumps(payload), id, process=process) or b""
         self.lodging.send(request("{", "bad", harness=planted().replace("\n", " ")))
-        wait_until(lambda: not [*self.spool.glob("*.letter"), *self.spool.glob("*.part")])
+        wait_until(lambda: not [*self.spool.glob("*.event"), *self.spool.glob("*.part")])
         self.lodging.ask("flush")
         return given
 

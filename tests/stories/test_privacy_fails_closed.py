@@ -121,7 +121,7 @@ class Office:
     async def sends(self, payload: bytes, **fields: str) -> bytes:
         self.numbers += 1
         head = {"id": f"id-{self.numbers}", "harness": "claude-code", "at": "1800000000000", **fields}
-        return await self.dispatcher.answer(wire.Request("letter", head, payload))
+        return await self.dispatcher.answer(wire.Request("hook-event", head, payload))
 
     async def works(self, work: Callable[[Engine], T]) -> T:
         return await self.worker.do(Urgency.CONTROL, lambda: work(self.dispatcher.engine))
@@ -232,7 +232,7 @@ async def try_every_way_in(executor: Office) -> None:
     await executor.sends(event("PreCompact", "s1", place.project, path, custom_instructions=words))
     left = event("UserPromptSubmit", "s3", place.project, None, prompt=words)
     header = hook.write_header("1-1", "claude-code", (), "-")
-    spooled = place.home / "spool" / "1-1.letter"
+    spooled = place.home / "spool" / "1-1.event"
     spooled.parent.mkdir(exist_ok=True)
     spooled.write_bytes(b"%blength: %d\n\n%b" % (header, len(left), left))
     await executor.dispatcher.drain()
@@ -409,8 +409,8 @@ def test_a_hook_that_finds_no_daemon_spools_no_words_while_settings_are_broken(p
     asyncio.run(noticed())
     hook.keep(str(place.home), "2-1", header, hook_body)
     assert DENIED.encode() not in place.everything()
-    assert (place.home / "spool" / "2-1.letter").exists()
+    assert (place.home / "spool" / "2-1.event").exists()
     mend(place)
     asyncio.run(noticed())
     hook.keep(str(place.home), "2-2", header, hook_body)
-    assert DENIED.encode() in (place.home / "spool" / "2-2.letter").read_bytes()
+    assert DENIED.encode() in (place.home / "spool" / "2-2.event").read_bytes()

@@ -80,7 +80,8 @@ async def _live(home: Path, lock: Lock, log: logging.Logger) -> int:
     for name in ("SIGTERM", "SIGINT"):
         loop.add_signal_handler(getattr(signal, name), stop.set)
     _note_interpreter(home)
-    endpoint = open_tcp_endpoint(home) if os.environ.get("HOLDFAST_DOOR") == "tcp" else open_endpoint(home)
+    wants_tcp = os.environ.get("HOLDFAST_ENDPOINT") == "tcp"
+    endpoint = open_tcp_endpoint(home) if wants_tcp else open_endpoint(home)
     worker = Worker(loop)
     dispatcher = Dispatcher(home, worker, stop, log, endpoint.note)
     mcp = Mcp(dispatcher, log)

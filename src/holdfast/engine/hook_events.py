@@ -267,7 +267,7 @@ def line_of(engine: Engine, session: Session, used: int = 0) -> str:
 
 
 def _store_window(engine: Engine, session: Session, glance: StatusInput) -> Session:
-    if glance.window in (0, session.pressure.told) or engine.is_stopped(session.project):
+    if glance.window in (0, session.pressure.reported_window) or engine.is_stopped(session.project):
         return session
     arrival = Arrival(session.key, session.harness, session.project, window=glance.window)
     return record(engine, arrival).session

@@ -21,6 +21,7 @@ from enum import Enum, auto
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from holdfast import hook
 from holdfast.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ _PS: Final = "/bin/ps"
 _PS_SECONDS: Final = 2.0
 _DEAD: Final = frozenset("ZX")
 _GENERATIONS: Final = 8
+SPOOLED: Final = (hook.SPOOLED, ".letter")
+"""How the names of spooled hook events end; the second is what hooks of version 0.1.0 write."""
 CHECK_STORE: Final = Path("run", "check-store")
 """If the home has this file, the next daemon checks the whole store before it uses it."""
 
@@ -196,9 +199,14 @@ def runs_daemon(pid: int) -> bool:
     return not PROC.is_dir() or "holdfast.daemon" in command_of(pid)
 
 
+def spooled_files(home: Path) -> list[Path]:
+    """The files of the hook events that wait in the spool, oldest first."""
+    return sorted(path for path in (home / "spool").glob("*") if path.suffix in SPOOLED)
+
+
 def spooled_hook_events(home: Path) -> int:
     """How many hook events wait in the spool."""
-    return sum(1 for _ in (home / "spool").glob("*.letter"))
+    return len(spooled_files(home))
 
 
 def rejected_hook_events(home: Path) -> int:

@@ -159,7 +159,7 @@ def turn_ended(payload: SessionPayload) -> HookContent:
     """The agent stopped, with its last message. An agent that a hook just made continue may stop now."""
     ask = Ask.NOTHING if payload.fields.get("stop_hook_active") is True else Ask.STOP
     words = without_injected_text(payload.text("last_assistant_message")).strip()
-    last_message = (AssistantText(**payload.common("letter", Origin.ASSISTANT), text=words),) if words else ()
+    last_message = (AssistantText(**payload.common("hook", Origin.ASSISTANT), text=words),) if words else ()
     return HookContent(ask, events=(TurnEnded(**payload.common("stop")),), stand_ins=last_message)
 
 

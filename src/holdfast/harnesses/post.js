@@ -44,12 +44,17 @@ export class Post {
   }
 
   async #ask(body, wait) {
-    const door = (await readFile(path.join(this.#home, "run", "door"), "utf8")).trim()
-    const kind = door.split(" ", 1)[0]
-    const place = door.slice(kind.length + 1)
+    const note = (await this.#note("endpoint").catch(() => this.#note("door"))).trim()
+    const kind = note.split(" ", 1)[0]
+    const place = note.slice(kind.length + 1)
     if (kind !== "tcp") return exchange({ path: place }, this.#written(body, {}), wait)
     const token = (await readFile(path.join(this.#home, "run", "token"), "utf8")).trim()
     return exchange({ host: "127.0.0.1", port: Number(place) }, this.#written(body, { token }), wait)
+  }
+
+  // Where the daemon listens; one of version 0.1.0 says so in `door`.
+  #note(name) {
+    return readFile(path.join(this.#home, "run", name), "utf8")
   }
 
   #written(body, proof) {
@@ -64,7 +69,7 @@ export class Post {
       length: body.length,
     }
     const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}`.replace(/[\x00-\x1f\x7f]/g, " "))
-    return Buffer.concat([Buffer.from(`HOLDFAST/1 letter\n${lines.join("\n")}\n\n`), body])
+    return Buffer.concat([Buffer.from(`HOLDFAST/1 hook-event\n${lines.join("\n")}\n\n`), body])
   }
 
   #call(body, wait) {

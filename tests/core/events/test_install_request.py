@@ -28,7 +28,15 @@ def test_a_command_that_was_wrapped_twice_is_had_back_in_two_steps(user_command:
     )
 
 
-@pytest.mark.parametrize("command", ["", "my-line", "letter=$(cat)", "cat; printf %s x | y"])
+def test_what_the_first_version_installed_can_be_had_back() -> None:
+    command = (
+        """letter=$(cat); theirs=$(printf %s "$letter" | eval 'my-line "a b"'); """
+        """[ -n "$theirs" ] && printf '%s\\n' "$theirs"; printf %s "$letter" | holdfast-line"""
+    )
+    assert unwrapped_command(command) == 'my-line "a b"'
+
+
+@pytest.mark.parametrize("command", ["", "my-line", "letter=$(cat)", "input=$(cat)", "cat; printf %s x | y"])
 def test_what_stands_alone_is_around_nothing(command: str) -> None:
     assert unwrapped_command(command) == ""
 

@@ -235,7 +235,7 @@ class TestWhatPeopleRuledAndAsked:
         result = trail(prompt(wrapped, "p1"))
         assert result.goal is not None
         assert result.goal.text == "Start phase 01"
-        assert same_prompt(result, prompt(wrapped, "letter:1")) is not None
+        assert same_prompt(result, prompt(wrapped, "hook:1")) is not None
 
     def test_a_generic_prompt_does_not_replace_the_goal(self) -> None:
         result = trail(

@@ -96,7 +96,7 @@ def test_what_a_longer_name_leaves_out_is_that_of_the_shorter() -> None:
     ("pressure", "expected"),
     [
         (Pressure(model="alpha-1"), 100_000),
-        (Pressure(model="alpha-1", told=64_000), 64_000),
+        (Pressure(model="alpha-1", reported_window=64_000), 64_000),
         (Pressure(model="alpha-1", auto=AutoCompact(window=50_000)), 50_000),
         (Pressure(model="alpha-1", auto=AutoCompact(window=900_000)), 100_000),
         (Pressure(model="alpha-1", learned=80_000), 80_000),
@@ -143,13 +143,13 @@ def test_a_limit_is_within_the_window(auto: AutoCompact, window: int) -> None:
 
 class TestAModel:
     def test_that_is_another_forgets_what_was_told_of_the_last(self) -> None:
-        known = Pressure(model="alpha", told=64_000)
+        known = Pressure(model="alpha", reported_window=64_000)
         assert with_model(known, "beta") == Pressure(model="beta")
-        assert with_model(known, "beta", 8_000) == Pressure(model="beta", told=8_000)
+        assert with_model(known, "beta", 8_000) == Pressure(model="beta", reported_window=8_000)
 
     @pytest.mark.parametrize("model", ["", "alpha"])
     def test_that_is_the_same_or_not_named_forgets_nothing(self, model: str) -> None:
-        known = Pressure(model="alpha", told=64_000)
+        known = Pressure(model="alpha", reported_window=64_000)
         assert with_model(known, model) == known
 
     def test_that_is_counted_under_its_bare_name_keeps_the_size_in_its_name(self) -> None:
@@ -165,7 +165,7 @@ class TestAModel:
         told = after(session(), model_changed("beta", window=60_000), replace(usage(9), model="beta"))
         assert capacity(told.pressure, MODELS) == 60_000
         other = after(told, model_changed("gamma", "m2"))
-        assert other.pressure.told == 0
+        assert other.pressure.reported_window == 0
 
 
 def model_changed(model: str, record: str = "m1", window: int = 0) -> ModelChanged:

@@ -103,14 +103,14 @@ def test_a_turn_is_open_from_its_prompt_until_the_agent_stops_or_the_session_end
     asked = after(session(), prompt("go", "p1"))
     stopped = TurnEnded(session=KEY, record="stop", at=NOON, origin=Origin.HARNESS)
     assert asked.turn_open
-    assert expect_prompt(session(), prompt("go", "letter:1"), POLICY).turn_open
+    assert expect_prompt(session(), prompt("go", "hook:1"), POLICY).turn_open
     assert not after(asked, stopped).turn_open
     assert not after(asked, ended("other")).turn_open
 
 
 def test_a_prompt_that_the_transcript_shows_late_opens_no_turn_again() -> None:
     stopped = TurnEnded(session=KEY, record="stop", at=NOON, origin=Origin.HARNESS)
-    told = after(expect_prompt(session(), prompt("go", "letter:1", turn="t"), POLICY), stopped)
+    told = after(expect_prompt(session(), prompt("go", "hook:1", turn="t"), POLICY), stopped)
     assert not after(told, prompt("go", "p1", turn="t")).turn_open
 
 
@@ -172,7 +172,7 @@ def test_a_subagents_prompt_is_no_prompt() -> None:
 class TestPromptsToldTwice:
     """Reported by hook event and by transcript, in any order: each counts once."""
 
-    payload = prompt("use a monotonic clock", "letter:1", turn="t1")
+    payload = prompt("use a monotonic clock", "hook:1", turn="t1")
     shown = prompt("use a monotonic clock", "uuid-1", turn="t1")
 
     def test_a_waiting_prompt_counts_at_once(self) -> None:
@@ -192,7 +192,7 @@ class TestPromptsToldTwice:
         assert after(settled, self.shown).prompts_told == 1
 
     def test_two_equal_prompts_are_two(self) -> None:
-        again = prompt("use a monotonic clock", "letter:2", turn="t2")
+        again = prompt("use a monotonic clock", "hook:2", turn="t2")
         shown_again = prompt("use a monotonic clock", "uuid-2", turn="t2")
         both = expect_prompt(expect_prompt(session(), self.payload, POLICY), again, POLICY)
         assert both.prompts_told == 2
@@ -205,7 +205,7 @@ class TestPromptsToldTwice:
     def test_ten_waiting_prompts_make_a_checkpoint_due(self) -> None:
         ten = session()
         for n in range(10):
-            ten = expect_prompt(ten, prompt(f"step {n}", f"letter:{n}", turn=f"t{n}"), POLICY)
+            ten = expect_prompt(ten, prompt(f"step {n}", f"hook:{n}", turn=f"t{n}"), POLICY)
         assert ten.due == Due(Trigger.PERIODIC, NOON)
 
 
@@ -234,13 +234,13 @@ class TestOneCompactionHasManySigns:
     def test_a_brief_is_owed_until_the_transcript_shows_it(self) -> None:
         once = after(worked(), compacted(CompactionSign.BOUNDARY))
         assert needs_brief(once)
-        seen = BriefSeen(session=KEY, record="b", at=NOON, origin=Origin.OURS, text=fence(f"{TITLE}\n…"))
+        seen = BriefSeen(session=KEY, record="b", at=NOON, origin=Origin.HOLDFAST, text=fence(f"{TITLE}\n…"))
         assert not needs_brief(after(once, seen))
         assert needs_brief(after(once, seen, compacted(CompactionSign.BOUNDARY, NOON + MINUTE)))
 
     @pytest.mark.parametrize("text", [fence("Remembered before"), fence(f"- quoted: {TITLE}"), TITLE])
     def test_other_text_of_ours_is_no_brief(self, text: str) -> None:
-        seen = BriefSeen(session=KEY, record="b", at=NOON, origin=Origin.OURS, text=text)
+        seen = BriefSeen(session=KEY, record="b", at=NOON, origin=Origin.HOLDFAST, text=text)
         assert needs_brief(after(worked(), compacted(CompactionSign.BOUNDARY), seen))
 
 
@@ -269,7 +269,7 @@ def test_a_revision_changes_what_was_said_and_counts_nothing() -> None:
 
 
 def test_what_we_injected_ourselves_is_never_evidence() -> None:
-    ours = replace(prompt("look at what was recalled", "ours"), origin=Origin.OURS)
+    ours = replace(prompt("look at what was recalled", "ours"), origin=Origin.HOLDFAST)
     assert after(session(), ours).trail.is_empty()
 
 

@@ -18,8 +18,10 @@ from holdfast.daemon.local import spool
 from holdfast.daemon.work.dispatcher import Dispatcher
 from holdfast.daemon.work.worker import Urgency, Worker
 from holdfast.engine.health.doctor import check_spool, count_anew
+from holdfast.engine.liveness import spooled_hook_events
 from holdfast.errors import StoreError
 from tests.daemon.conftest import request
+from tests.stores.sqlite_files import first_names
 
 T = TypeVar("T")
 HUGE = "9" * 23
@@ -56,7 +58,7 @@ async def sessions_after_draining(dispatcher: Dispatcher) -> set[str]:
 
 def put(home: Path, name: str, content: bytes) -> Path:
     (home / "spool").mkdir(exist_ok=True)
-    path = home / "spool" / f"{name}.letter"
+    path = home / "spool" / f"{name}.event"
     path.write_bytes(content)
     return path
 
@@ -86,6 +88,38 @@ BAD = {
     "empty": b"",
 }
 WRONG: Final[tuple[object, ...]] = (None, True, -1, 1e308, [], {}, [[]], "x" * 70_000)
+
+
+def test_what_a_hook_of_the_first_version_spooled_is_recorded(tmp_path: Path) -> None:
+    path = put(tmp_path, "1-1", request(prompt("old"), "1-1").replace(b"hook-event", b"letter"))
+    path = path.rename(path.with_suffix(".letter"))
+    put(tmp_path, "2-1", request(prompt("new"), "2-1"))
+    assert spool.waiting(tmp_path) == spooled_hook_events(tmp_path) == 2
+    assert with_dispatcher(tmp_path, sessions_after_draining) == {"old", "new"}
+    assert not path.exists()
+    assert spool.waiting(tmp_path) == 0
+
+
+def test_a_hook_event_that_the_first_version_recorded_and_spooled_counts_once(tmp_path: Path) -> None:
+    """Its hook had given up waiting when the daemon recorded it; then the daemon was upgraded."""
+    first_names(tmp_path / "store.db")
+    fix = json.dumps(
+        {"session_id": "s1", "cwd": "/", "hook_event_name": "UserPromptSubmit", "prompt": "Fix it"}
+    )
+    path = put(tmp_path, "1-2", request(fix, "1-2").replace(b"hook-event", b"letter"))
+    path.rename(path.with_suffix(".letter"))
+
+    async def events_and_prompts(dispatcher: Dispatcher) -> tuple[int, int]:
+        def counts() -> tuple[int, int]:
+            session = dispatcher.engine.store.session("s1")
+            return len(dispatcher.engine.store.events("s1", 99)), session.prompts_told if session else 0
+
+        before = await dispatcher.do(Urgency.CONTROL, counts)
+        assert await dispatcher.drain() == 1
+        assert await dispatcher.do(Urgency.CONTROL, counts) == before
+        return before
+
+    assert with_dispatcher(tmp_path, events_and_prompts) == (3, 1)
 
 
 @pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
@@ -164,9 +198,9 @@ def test_what_is_no_file_is_never_opened(tmp_path: Path) -> None:
     elsewhere.write_bytes(request(prompt("linked"), "x"))
     folder = tmp_path / "spool"
     folder.mkdir()
-    os.mkfifo(folder / "1.letter")
-    (folder / "2.letter").symlink_to(elsewhere)
-    (folder / "3.letter").mkdir()
+    os.mkfifo(folder / "1.event")
+    (folder / "2.event").symlink_to(elsewhere)
+    (folder / "3.event").mkdir()
     os.mkfifo(folder / "unreadable")
     put(tmp_path, "4", request(prompt("good"), "y"))
     assert with_dispatcher(tmp_path, sessions_after_draining) == {"good"}

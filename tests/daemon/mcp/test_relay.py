@@ -166,7 +166,7 @@ class Mute:
         self._listener = socket.socket(socket.AF_UNIX)
         self._listener.bind(str(home / "run" / "s"))
         self._listener.listen()
-        (home / "run" / "door").write_text(f"unix {home}/run/s\n")
+        (home / "run" / "endpoint").write_text(f"unix {home}/run/s\n")
         self._thread = threading.Thread(target=self._serve)
 
     def __enter__(self) -> Self:

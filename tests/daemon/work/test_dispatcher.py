@@ -86,7 +86,7 @@ class WaitingStop:
         # However slow this machine is, the hook event is not too old to be answered.
         at = int(time.time() * 1000) + 60_000
         fields = {"id": "1", "harness": "claude-code", "at": str(at)}
-        return wire.Request("letter", fields, json.dumps(payload).encode())
+        return wire.Request("hook-event", fields, json.dumps(payload).encode())
 
     def answered(self, home: Path, meanwhile: Callable[[], None]) -> tuple[bytes, int]:
         """The answer, and how many jobs the worker did for it; `meanwhile` is called after the first."""

@@ -67,8 +67,8 @@ def test_it_reads_every_column_and_every_copy(home: Path) -> None:
     [
         "logs/daemon.log",
         "logs/cli.log.1",
-        "spool/17.letter",
-        "spool/17.letter.9.part",
+        "spool/17.event",
+        "spool/17.event.9.part",
         "backups/17-abcdef-settings.json",
         "store.corrupt-20260101T120000Z.db",
         "backups/store-20260101T120000Z-schema-0001.db",

@@ -82,10 +82,12 @@ def filed(stage: Stage) -> Stage:
     return stage
 
 
-def spool(stage: Stage, name: str, session: str = "a", cwd: str = "/", at: int = NOON) -> Path:
+def spool(
+    stage: Stage, name: str, session: str = "a", cwd: str = "/", at: int = NOON, ending: str = ".event"
+) -> Path:
     body = json.dumps({"session_id": session, "cwd": cwd, "prompt": "harbour"})
-    path = stage.home / "spool" / f"{name}.letter"
-    path.write_text(f"HOLDFAST/1 letter\nid: {name}\nat: {at}\nlength: {len(body)}\n\n{body}")
+    path = stage.home / "spool" / f"{name}{ending}"
+    path.write_text(f"HOLDFAST/1 hook-event\nid: {name}\nat: {at}\nlength: {len(body)}\n\n{body}")
     return path
 
 
@@ -211,7 +213,7 @@ class TestFiles:
         self, filed: Stage, choice: Callable[[Stage], Choice], left: list[str]
     ) -> None:
         worked(filed)
-        spool(filed, "1", session="a")
+        spool(filed, "1", session="a", ending=".letter")  # as hooks of version 0.1.0 name it
         spool(filed, "2", session="b", at=NOON + HOUR)
         spool(filed, "3", session="c", cwd=filed.project("app"))
         spool(filed, "4", session="b", at=NOON + 2 * HOUR)
@@ -220,7 +222,7 @@ class TestFiles:
 
     def test_what_cannot_be_read_goes_too_but_not_what_is_being_written(self, filed: Stage) -> None:
         worked(filed)
-        broken, dead, fresh = (filed.home / "spool" / name for name in ("9.letter", "8.part", "7.part"))
+        broken, dead, fresh = (filed.home / "spool" / name for name in ("9.event", "8.part", "7.part"))
         for path in (broken, dead, fresh):
             path.write_text("harbour")
         os.utime(dead, (0, 0))

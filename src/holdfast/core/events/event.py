@@ -24,8 +24,13 @@ class Origin(StrEnum):
     ASSISTANT = "assistant"
     TOOL = "tool"
     HARNESS = "harness"
-    OURS = "ours"
+    HOLDFAST = "holdfast"
     """Text that Holdfast injected: never evidence, never a prompt."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> Origin | None:
+        """The origin that a daemon of version 0.1.0 stores by another name."""
+        return cls.HOLDFAST if value == "ours" else None
 
 
 class Source(StrEnum):

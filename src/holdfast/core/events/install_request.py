@@ -121,17 +121,30 @@ def skill_copies(skills: Iterable[Skill], folder: PurePath) -> tuple[WantedCopy,
 
 
 # With `eval` the user's command runs in the same shell as without Holdfast, and errors stay inside it.
-# `unwrapped_command` must recognise commands that were installed before, so these parts cannot change.
-_WRAPPER_START: Final = 'letter=$(cat); theirs=$(printf %s "$letter" | eval '
-_WRAPPER_MIDDLE: Final = """); [ -n "$theirs" ] && printf '%s\\n' "$theirs"; printf %s "$letter" | """
+_WRAPPER: Final = (
+    'input=$(cat); first=$(printf %s "$input" | eval ',
+    """); [ -n "$first" ] && printf '%s\\n' "$first"; printf %s "$input" | """,
+)
+_WRAPPERS: Final = (
+    _WRAPPER,
+    (
+        'letter=$(cat); theirs=$(printf %s "$letter" | eval ',
+        """); [ -n "$theirs" ] && printf '%s\\n' "$theirs"; printf %s "$letter" | """,
+    ),
+)
+"""What stands before and after the user's command, also as earlier versions installed it."""
 
 
 def wrapped_command(user_command: str, own_command: str) -> str:
     """The command line that prints the user's output, and below it Holdfast's."""
-    return f"{_WRAPPER_START}{shlex.quote(user_command)}{_WRAPPER_MIDDLE}{own_command}"
+    start, middle = _WRAPPER
+    return f"{start}{shlex.quote(user_command)}{middle}{own_command}"
 
 
 def unwrapped_command(command: str) -> str:
     """The user's command inside a wrapped one; empty if it is not wrapped."""
-    quoted, between, _ = command.removeprefix(_WRAPPER_START).rpartition(_WRAPPER_MIDDLE)
-    return shlex.split(quoted)[0] if between and command.startswith(_WRAPPER_START) else ""
+    for start, middle in _WRAPPERS:
+        quoted, between, _ = command.removeprefix(start).rpartition(middle)
+        if between and command.startswith(start):
+            return shlex.split(quoted)[0]
+    return ""

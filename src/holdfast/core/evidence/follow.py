@@ -68,8 +68,8 @@ from holdfast.core.text.patterns import compiled
 from holdfast.core.text.strings import one_line, shortened
 from holdfast.core.text.untrusted import is_own_command
 
-HOOK_PREFIX: Final = "letter:"
-"""How the record ids of hook events begin."""
+HOOK_PREFIXES: Final = ("hook:", "letter:")
+"""How the record ids of hook events begin; the second is what a daemon of version 0.1.0 stores."""
 BEGINNING_READ: Final = 12_000
 END_READ: Final = 4_000
 OUTPUT_READ: Final = 8_000
@@ -80,7 +80,7 @@ def follow(trail: Trail, event: Event, root: str = "") -> Trail:
 
     The same event again gives the same trail.
     """
-    if event.origin is Origin.OURS:
+    if event.origin is Origin.HOLDFAST:
         return trail
     event = map_text(event, _bounded)
     match event:
@@ -135,7 +135,7 @@ def same_prompt(trail: Trail, event: Prompt) -> Utterance | None:
 
 def is_hook_record(record: str) -> bool:
     """Whether a record id is a hook event's, not a transcript's."""
-    return record.startswith(HOOK_PREFIX)
+    return record.startswith(HOOK_PREFIXES)
 
 
 def with_transcript_record(trail: Trail, before: Utterance, event: Prompt) -> Trail:

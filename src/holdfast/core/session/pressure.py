@@ -72,7 +72,7 @@ class Pressure:
     answers: int = 0
     """How many requests were answered in all windows."""
     model: str = ""
-    told: int = 0
+    reported_window: int = 0
     """The model's window, if the harness reported it."""
     learned: int = 0
     """At how many tokens the harness last compacted on its own."""
@@ -94,10 +94,10 @@ def with_usage(pressure: Pressure, usage: Usage) -> Pressure:
 def with_model(pressure: Pressure, model: str, window: int = 0) -> Pressure:
     """The pressure with this model in use, and its window if one is given; an empty name changes no model."""
     same = model in ("", pressure.model)
-    reported = window or (pressure.told if same else 0)
-    if same and reported == pressure.told:
+    reported = window or (pressure.reported_window if same else 0)
+    if same and reported == pressure.reported_window:
         return pressure
-    return replace(pressure, model=model or pressure.model, told=reported)
+    return replace(pressure, model=model or pressure.model, reported_window=reported)
 
 
 def in_new_window(pressure: Pressure) -> Pressure:
@@ -114,7 +114,7 @@ def with_compaction(pressure: Pressure, event: Compacted) -> Pressure:
 
 def capacity(pressure: Pressure, models: Iterable[KnownModel]) -> int:
     """How many tokens fit until the harness compacts: the lowest of the known limits."""
-    window = pressure.told or window_of(pressure.model, models)
+    window = pressure.reported_window or window_of(pressure.model, models)
     if pressure.used > window:
         window = max(LARGE_WINDOW, pressure.used)
     least = min(window, pressure.auto.limit(window), pressure.learned or window)

@@ -47,7 +47,7 @@ async def receive_hook_event(
     request: Request,
     event: Annotated[str, Path(max_length=100, pattern=r"^[\w-]+$", description="As the harness names it.")],
     harness: Annotated[str, Query(max_length=100, description="Which harness sends it.")],
-    x_holdfast_letter: Annotated[
+    x_holdfast_event_id: Annotated[
         str,
         Header(
             max_length=200,
@@ -63,11 +63,11 @@ async def receive_hook_event(
     if body is None:
         raise HTTPException(422, "the body is not a JSON object")
     fields = {
-        "id": x_holdfast_letter or str(uuid.uuid4()),
+        "id": x_holdfast_event_id or str(uuid.uuid4()),
         "harness": known,
         "at": str(time.time_ns() // 1_000_000),
     }
-    answer = await executor.dispatcher.answer(wire.Request("letter", fields, body))
+    answer = await executor.dispatcher.answer(wire.Request("hook-event", fields, body))
     return Response(answer, media_type="application/json") if answer else Response(status_code=204)
 
 

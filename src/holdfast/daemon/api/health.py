@@ -135,7 +135,7 @@ def _metric_lines(metrics: Metrics) -> Iterator[str]:
     live = {_label("harness", entry.harness): entry.live for entry in metrics.captured}
     yield from _metric("sessions_live", "gauge", live)
     yield from _metric("store_bytes", "gauge", {"": metrics.store_bytes})
-    yield from _metric("letters_waiting", "gauge", {"": metrics.letters_waiting})
+    yield from _metric("hook_events_waiting", "gauge", {"": metrics.hook_events_waiting})
     skipped = {_label("reason", reason): times for reason, times in metrics.skipped.items()}
     yield from _metric("skipped_total", "counter", skipped)
     today = metrics.spent[0].models if metrics.spent else {}

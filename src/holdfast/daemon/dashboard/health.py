@@ -100,7 +100,7 @@ def _capture(view: View, metrics: Metrics) -> Html:
         )
         for capture in metrics.captured
     ]
-    waiting = el("p", f"In the spool: {many(metrics.letters_waiting, 'hook event')}.", class_="note")
+    waiting = el("p", f"In the spool: {many(metrics.hook_events_waiting, 'hook event')}.", class_="note")
     names = ("Harness", "Sessions", "At work", "Last event")
     return el("div", table("Harnesses", names, body, names[1:3]), waiting, _skipped(metrics))
 

@@ -117,7 +117,7 @@ def _refuse_if_unwritable(home: Path) -> None:
 
 
 def _connect(home: Path, timeout: float) -> socket.socket:
-    kind, _, place = (home / "run" / "door").read_text(encoding="utf-8").strip().partition(" ")
+    kind, _, place = _endpoint_note(home).strip().partition(" ")
     if kind == "tcp":
         return socket.create_connection(("127.0.0.1", int(place)), timeout)
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -128,6 +128,12 @@ def _connect(home: Path, timeout: float) -> socket.socket:
         connection.close()
         raise
     return connection
+
+
+def _endpoint_note(home: Path) -> str:
+    """Where the daemon listens, also if it is one of an earlier version."""
+    current, earlier = (home / name for name in wire.ENDPOINT_NOTES)
+    return (current if current.exists() else earlier).read_text(encoding="utf-8")
 
 
 def _token(home: Path) -> str:

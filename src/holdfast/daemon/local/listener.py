@@ -55,7 +55,8 @@ def open_tcp_endpoint(home: Path) -> Endpoint:
 
 def close_endpoint(home: Path, endpoint: Endpoint) -> None:
     """Remove the note first, so that no client connects in vain, then close the listener."""
-    (home / "run" / "door").unlink(missing_ok=True)
+    for note in wire.ENDPOINT_NOTES:
+        (home / note).unlink(missing_ok=True)
     endpoint.listener.close()
     if endpoint.socket_path is not None:
         endpoint.socket_path.unlink(missing_ok=True)
@@ -65,7 +66,9 @@ def close_endpoint(home: Path, endpoint: Endpoint) -> None:
 
 
 def _announce(home: Path, endpoint: Endpoint) -> Endpoint:
-    write_note(home / "run" / "door", endpoint.note)
+    # Hooks, relays and plugins stay as they were set up until `setup` runs again, and find the older note.
+    for note in wire.ENDPOINT_NOTES:
+        write_note(home / note, endpoint.note)
     return endpoint
 
 

@@ -24,9 +24,9 @@ from holdfast import hook
 from holdfast.core.events.durations import DAY_MS
 from holdfast.core.redaction.redact import redact
 from holdfast.daemon.local import wire
+from holdfast.engine.liveness import spooled_files
 from holdfast.lazy_dataclass import dataclass
 
-ENDING = ".letter"
 HALF_WRITTEN = ".part"
 _PLAINLY = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
 REPORTS_KEPT = 100
@@ -47,8 +47,7 @@ class Spooled:
 
 def hook_events(home: Path, skipped: Collection[str] = ()) -> Iterator[Spooled]:
     """Each spooled hook event not named in `skipped`; what is no regular file is rejected unopened."""
-    spool = home / "spool"
-    for path in _spooled_files(spool):
+    for path in _readable_files(home):
         if path.name in skipped:
             continue
         try:
@@ -76,8 +75,8 @@ def hold(home: Path, request: wire.Request) -> str:
     tag = blake2s(json.dumps(fields, sort_keys=True).encode(), digest_size=8).hexdigest()
     spool = home / "spool"
     spool.mkdir(mode=0o700, exist_ok=True)
-    earlier = list(spool.glob(f"*-{tag}-held{ENDING}"))
-    name = f"{time.time_ns()}-{tag}-held{ENDING}"
+    earlier = [path for path in spooled_files(home) if path.stem.endswith(f"-{tag}-held")]
+    name = f"{time.time_ns()}-{tag}-held{hook.SPOOLED}"
     hook.write(str(spool / name), _encode(request, body))
     for path in earlier:
         path.unlink(missing_ok=True)
@@ -136,14 +135,14 @@ def sweep(home: Path, before: int, now: int) -> None:
 
 def waiting(home: Path) -> int:
     """How many hook events are in the spool."""
-    return len(_spooled_files(home / "spool"))
+    return len(_readable_files(home))
 
 
-def _spooled_files(spool: Path) -> list[Path]:
+def _readable_files(home: Path) -> list[Path]:
     """The spooled files, oldest first; none if the spool is a link or no folder."""
-    if spool.is_symlink() or not spool.is_dir():
+    if (home / "spool").is_symlink():
         return []
-    return sorted(path for path in spool.glob(f"*{ENDING}") if path.is_symlink() or not path.is_dir())
+    return [path for path in spooled_files(home) if path.is_symlink() or not path.is_dir()]
 
 
 def _read_regular(path: Path) -> bytes | None:

@@ -1,7 +1,6 @@
 """The wire format: requests and answers as bytes, for both sides of a connection.
 
 Standard library only: the command line loads this, and it must stay quick. It does not interpret payloads.
-The format calls a hook event a `letter`.
 """
 
 from __future__ import annotations
@@ -12,6 +11,8 @@ from dataclasses import dataclass
 PROTOCOL = "HOLDFAST/1"
 GREETING = f"{PROTOCOL} mcp\n".encode()
 """The first line of a connection that stays open, for MCP messages in both directions."""
+ENDPOINT_NOTES = ("run/endpoint", "run/door")
+"""Files of the home that say where the daemon listens; the second is what version 0.1.0 knows."""
 HEADER_LIMIT = 64 * 1024
 BODY_LIMIT = 17 * 1024 * 1024
 LENGTH_DIGITS = 19
@@ -19,7 +20,7 @@ LENGTH_DIGITS = 19
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request: its kind (`letter`, `status`, `control` or `mcp`), header fields, and body."""
+    """A request: its kind (`hook-event`, `status`, `control` or `mcp`), header fields, and body."""
 
     kind: str
     fields: Mapping[str, str]

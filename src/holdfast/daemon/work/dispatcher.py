@@ -319,7 +319,7 @@ class Dispatcher:
         self._held.clear()
         drained = await self.drain()
         await self.catch_up()
-        return {"letters": drained, "checkpoints": await self.flush(0)}
+        return {"hook_events": drained, "checkpoints": await self.flush(0)}
 
     async def flush(self, waited_ms: int) -> int:
         """Take the checkpoints that have been due for that long."""
@@ -431,7 +431,7 @@ class Dispatcher:
                 return {
                     "pid": os.getpid(),
                     "version": __version__,
-                    "door": self._note,
+                    "endpoint": self._note,
                     "http": self.http,
                     "started_at": self._opened_at,
                     "spooled": spool.waiting(self.home),

@@ -116,7 +116,7 @@ class Housekeeping:
         return await self._steps(self._dispatcher.embed)
 
     async def _beat(self) -> None:
-        if not (self._home / "run" / "door").exists():
+        if not (self._home / "run" / "endpoint").exists():
             self._leave("the home is gone")
             return
         await self.attempt("look at the settings", self._dispatcher.look_at_settings)

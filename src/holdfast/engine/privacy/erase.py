@@ -19,6 +19,7 @@ from holdfast.core.events.world import Project
 from holdfast.core.memory.wordings import FORGOTTEN, Wordings
 from holdfast.engine.documents import ledger
 from holdfast.engine.documents.handoff import FOLDER as HANDOFFS
+from holdfast.engine.liveness import spooled_files
 from holdfast.engine.repository import git
 from holdfast.errors import HoldfastError
 from holdfast.files import atomic, continuity, memory_files, worktree
@@ -41,7 +42,7 @@ def erase_files(home: Path, wordings: Wordings) -> int:
     """Remove these wordings from the files; returns how many files had one."""
     if not wordings:
         return 0
-    erased = sum(_erased_payload(payload, wordings) for payload in sorted((home / "spool").glob("*.letter")))
+    erased = sum(_erased_payload(payload, wordings) for payload in spooled_files(home))
     for project in sorted((home / "projects").glob("*")):
         with contextlib.ExitStack() as alone:
             for journal in _journals(project):

@@ -23,7 +23,7 @@ from typing import Final, TypeAlias
 import msgspec
 
 from holdfast import config
-from holdfast.engine.liveness import lock_holder
+from holdfast.engine.liveness import lock_holder, spooled_files
 from holdfast.engine.redaction import forgotten
 from holdfast.engine.redaction.forgotten import BEGUN
 from holdfast.engine.redaction.redactor import lists_of
@@ -423,7 +423,7 @@ def _is_in(store: Store, payload: _Payload, project_id: str) -> bool:
 
 
 def _spooled(home: Path) -> Iterator[tuple[Path, _Payload | None]]:
-    for file in sorted((home / "spool").glob("*.letter")):
+    for file in spooled_files(home):
         with contextlib.suppress(FileNotFoundError):  # the daemon has processed it
             # Opening a FIFO would block for ever, and a link may lead anywhere.
             yield file, _read(file.read_bytes()) if stat.S_ISREG(file.lstat().st_mode) else None

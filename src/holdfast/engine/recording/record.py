@@ -218,7 +218,7 @@ def _placed(session: Session, arrival: Arrival) -> Session:
         pressure=replace(
             session.pressure,
             auto=arrival.auto or session.pressure.auto,
-            told=arrival.window or session.pressure.told,
+            reported_window=arrival.window or session.pressure.reported_window,
         ),
     )
 

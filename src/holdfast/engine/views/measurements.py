@@ -28,7 +28,7 @@ class Metrics:
     taken: tuple[DailyCheckpoints, ...]
     """Stored checkpoints of the last days."""
     store_bytes: int
-    letters_waiting: int
+    hook_events_waiting: int
     skipped: dict[str, int]
     spent: tuple[DayOfUse, ...]
     """The use of models on the last days."""

@@ -92,14 +92,14 @@ def _prompt(payload: SessionPayload) -> tuple[Event, ...]:
     if not prompt:
         return ()
     turn = payload.text("prompt_id", "promptId")
-    return (Prompt(**payload.common("letter", Origin.HUMAN), text=prompt, turn=turn),)
+    return (Prompt(**payload.common("hook", Origin.HUMAN), text=prompt, turn=turn),)
 
 
 def _outputs(payload: SessionPayload) -> Iterator[ToolReturned]:
     """The results of a batch of tools; the transcript says more exactly how each ended."""
     for call in map(mapping, items(payload.fields.get("tool_calls"))):
         response, id = text(call, "tool_response"), text(call, "tool_use_id")
-        common = payload.common(f"letter:{id}", Origin.TOOL)
+        common = payload.common(f"hook:{id}", Origin.TOOL)
         yield ToolReturned(**common, call=id, ok=True, text=capped(response), size=len(response))
 
 

@@ -76,4 +76,4 @@ def _prompt(payload: SessionPayload) -> tuple[Event, ...]:
     prompt = typed_text([(payload.text("prompt"), "")])
     if not prompt:
         return ()
-    return (Prompt(**payload.common("letter", Origin.HUMAN), text=prompt, turn=payload.text("turn_id")),)
+    return (Prompt(**payload.common("hook", Origin.HUMAN), text=prompt, turn=payload.text("turn_id")),)

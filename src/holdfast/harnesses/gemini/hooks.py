@@ -67,9 +67,9 @@ def _content(payload: SessionPayload) -> HookContent:
 
 def _prompt(payload: SessionPayload) -> tuple[Event, ...]:
     prompt = typed_text([payload.text("prompt")])
-    return (Prompt(**payload.common("letter", Origin.HUMAN), text=prompt),) if prompt else ()
+    return (Prompt(**payload.common("hook", Origin.HUMAN), text=prompt),) if prompt else ()
 
 
 def _last_words(payload: SessionPayload) -> tuple[Event, ...]:
     words = without_hooks(payload.text("prompt_response")).strip()
-    return (AssistantText(**payload.common("letter", Origin.ASSISTANT), text=words),) if words else ()
+    return (AssistantText(**payload.common("hook", Origin.ASSISTANT), text=words),) if words else ()

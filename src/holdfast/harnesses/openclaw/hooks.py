@@ -72,7 +72,7 @@ def _imminent(payload: SessionPayload) -> CompactionImminent:
 
 def _prompt(payload: SessionPayload) -> tuple[Event, ...]:
     prompt = records.typed_text(payload.text("prompt"))
-    return (Prompt(**payload.common("letter", Origin.HUMAN), text=prompt),) if prompt else ()
+    return (Prompt(**payload.common("hook", Origin.HUMAN), text=prompt),) if prompt else ()
 
 
 def _calling(payload: SessionPayload) -> tuple[Event, ...]:

@@ -56,7 +56,7 @@ def _content(payload: SessionPayload) -> HookContent:
 
 def _prompt(payload: SessionPayload) -> tuple[Event, ...]:
     prompt = without_injected_text(payload.text("prompt")).strip()
-    return (Prompt(**payload.common("letter", Origin.HUMAN), text=prompt),) if prompt else ()
+    return (Prompt(**payload.common("hook", Origin.HUMAN), text=prompt),) if prompt else ()
 
 
 def _calling(payload: SessionPayload) -> tuple[Event, ...]:

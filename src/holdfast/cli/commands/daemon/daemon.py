@@ -100,7 +100,7 @@ def status(*, as_json: bool) -> None:
     else:
         age = elapsed(daemon_requests.now() - answer["started_at"]) if answer["started_at"] else "a moment"
         give(f"the daemon is running, process {answer['pid']}, version {answer['version']}, for {age}")
-        give(f"it listens at {answer['door']}")
+        give(f"it listens at {answer.get('endpoint') or answer['door']}")
         if troubles := daemon_requests.troubles_of(answer):
             give(f"its housekeeping fails: {troubles}; `holdfast logs` says why")
     give(f"its home is {where}; {waiting} hook events wait in the spool")
