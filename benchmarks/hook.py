@@ -260,7 +260,7 @@ def status_line(home: Path) -> Probe:
 
 
 def daemon_down(home: Path) -> Probe:
-    """No daemon and none to start: the letter goes to the spool."""
+    """No daemon and none to start: the hook event goes to the spool."""
     make_home(home)
     return hook_probe(home, "UserPromptSubmit")
 
@@ -277,7 +277,7 @@ def daemon_busy(cleanup: contextlib.ExitStack, home: Path) -> Probe:
     def probe() -> float:
         for client in clients:
             client.send_signal(signal.SIGCONT)
-        time.sleep(0.05)  # until they queue at the door
+        time.sleep(0.05)  # until they queue at the listener
         try:
             return ask()
         finally:
@@ -311,7 +311,7 @@ def cold_starts(home: Path, length: int) -> list[float]:
 
 
 def saturate(home: str) -> None:
-    """Send one letter after the other, as a client of its own, until somebody ends us."""
+    """Send one hook event after the other, as a client of its own, until somebody ends us."""
     while True:
         header = hook.write_header(f"{time.time_ns()}-{os.getpid()}", HARNESS, (), "")
         body = hook_body("UserPromptSubmit", f"client-{os.getpid()}", Path(home))
@@ -395,7 +395,7 @@ def memory_of(pid: int) -> float:
 
 
 def require_answered(home: Path) -> None:
-    """A letter in the spool is a hook that gave up, and its time is not that of an answer."""
+    """A hook event in the spool is a hook that gave up, and its time is not that of an answer."""
     left = len(list((home / "spool").glob("*.event")))
     if left:
         sys.exit(f"error: {left} hooks of {home.name} were not answered; these figures would be wrong")

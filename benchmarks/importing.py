@@ -1,9 +1,9 @@
-"""What importing costs: megabytes of old transcripts a second, the memory it takes, how long letters wait.
+"""What importing costs: megabytes of old transcripts a second, the memory it takes, how long hooks wait.
 
 The history is made up: sessions of every harness, as `ingest.py` writes them; `--data` adds a folder of real
 ones. Each import runs in a process of its own over a real store, so that its largest memory is its own, and
 is measured beside the cheapest complete parse of the same files. In the end all of them run at once over one
-store, while somebody else keeps writing to it, as the daemon does for a letter.
+store, while somebody else keeps writing to it, as the daemon does for a hook event.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from holdfast.stores.sqlite import open_store
 
 SESSION_MB: Final = 1.0
 ROOM: Final = 1 << 40
-PAUSE: Final = 0.02  # Between two writes of somebody else: a busy daemon gets some letters a second.
+PAUSE: Final = 0.02  # Between two writes of somebody else: a busy daemon gets some hook events per second.
 
 
 @dataclass(frozen=True, slots=True)

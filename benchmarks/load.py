@@ -1,7 +1,7 @@
-"""What the daemon holds under load: letters a second and how long they wait, memory, disk, time to a brief.
+"""What the daemon holds under load: events per second, how long they wait, memory, disk, time to a brief.
 
-Letters are carried by the hook's own functions, without its process, to the real daemon in homes of its own.
-The floor is a server in another process that answers every letter at once and keeps nothing: what the socket
+The hook's own functions carry the events, without its process, to the real daemon in homes of its own.
+The floor is a server in another process that answers every event at once and keeps nothing: what the socket
 and this very program cost. Compare ratios.
 """
 
@@ -46,9 +46,9 @@ BRIEFS: Final = 15
 PROMPT: Final = "Make the parser of step {} faster, and never touch the lexer. "
 FLOOR: Final = """
 import socket, sys
-door = socket.socket(socket.AF_UNIX); door.bind(sys.argv[1]); door.listen(128); print(flush=True)
+server = socket.socket(socket.AF_UNIX); server.bind(sys.argv[1]); server.listen(128); print(flush=True)
 while True:
-    connection, _ = door.accept()
+    connection, _ = server.accept()
     while connection.recv(65536): pass
     connection.sendall(b"HOLDFAST/1 ok 0\\n"); connection.close()
 """
@@ -59,7 +59,7 @@ class Plan:
     """How much is measured."""
 
     rates: tuple[int, ...]
-    """Letters a second that are offered; 0 is as many as are answered."""
+    """Hook events per second that are offered; 0 is as many as are answered."""
     seconds: float
     events: int
     checkpoints: tuple[int, ...]
@@ -72,7 +72,7 @@ FULL: Final = Plan((50, 100, 200, 400, 0), 20, 1_000_000, (1, 10_000, 1_000_000)
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Letters of 200 sessions at one rate: how many were answered a second, and milliseconds to an answer."""
+    """Hook events of 200 sessions at one rate: how many were answered per second, and their latency."""
 
     server: str
     offered: int
@@ -83,18 +83,18 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """What many letters without a pause leave: in memory, and in the store beside the bytes they said."""
+    """What many hook events without a pause leave: in memory, and in the store beside the bytes they said."""
 
     events: int
     rate: float
     processor_ms: float
-    """Of the daemon, for each letter: other programs weigh less on this than on the rate."""
+    """Of the daemon, for each hook event: other programs weigh less on this than on the rate."""
     memory_mb: tuple[float, float]
     """Before, and after."""
     slope_kb: float
-    """Of memory, for a thousand letters, over the second half."""
+    """Of memory, for a thousand hook events, over the second half."""
     store_per_session_kb: float
-    store_to_letters: float
+    store_to_prompts: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +123,8 @@ def main() -> None:
     parser.add_argument(
         "parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all if none is named"
     )
-    parser.add_argument("--events", type=int, help="how many letters memory and store grow by")
-    parser.add_argument("--full", action="store_true", help="a million letters, a million checkpoints; hours")
+    parser.add_argument("--events", type=int, help="how many hook events memory and store grow by")
+    parser.add_argument("--full", action="store_true", help="a million events, a million checkpoints; hours")
     parser.add_argument("--quick", action="store_true", help="little of everything, to see that it runs")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     options = parser.parse_args()
@@ -155,7 +155,7 @@ def tell(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-# ---------------------------------------------------------------- letters a second
+# ---------------------------------------------------------------- hook events per second
 
 
 def held_rates(place: Path, plan: Plan) -> list[Held]:
@@ -185,7 +185,7 @@ def held(server: str, home: Path, rate: int, seconds: float) -> Held:
 
 
 def talk(home: Path, place: int, rate: int, until: float, waits: list[float]) -> None:
-    """One client. A letter that is due while another is not answered yet has waited since it was due."""
+    """One client. A hook event that is due while another is not answered yet has waited since it was due."""
     due, number = time.perf_counter(), place
     while due < until:
         time.sleep(max(0.0, due - time.perf_counter()))
@@ -201,7 +201,7 @@ def deliver(home: Path, number: int) -> None:
 
 
 def ask(home: Path, session: str, fields: dict[str, str]) -> bytes:
-    """Carry a letter as the hook does; what is answered, and an error where nothing is."""
+    """Carry a hook event as the hook does; what is answered, and an error where nothing is."""
     name = f"{time.time_ns()}-{threading.get_ident()}"
     header = hook.write_header(name, HARNESS, (), "")
     payload = json.dumps({"session_id": session, "cwd": str(project_of(home)), **fields}).encode()
@@ -217,7 +217,7 @@ def project_of(home: Path) -> Path:
 
 @contextlib.contextmanager
 def floor(home: Path) -> Iterator[Path]:
-    """A home whose door answers at once, in a process of its own."""
+    """A home whose listener answers at once, in a process of its own."""
     (home / "run").mkdir(parents=True)
     (home / "run" / "endpoint").write_text(f"unix {home}/d\n")
     with subprocess.Popen([sys.executable, "-c", FLOOR, f"{home}/d"], stdout=subprocess.PIPE) as server:
@@ -239,7 +239,7 @@ def percentiles(waits: Sequence[float]) -> tuple[float, float]:
 
 
 def growth(home: Path, pid: int, events: int) -> Growth:
-    """Send letters without a pause, and look at the daemon now and then."""
+    """Send hook events without a pause, and look at the daemon now and then."""
     before, sizes, used = memory_of(pid), [store_size(home)], processor_time(pid)
     seen: list[tuple[float, float]] = []
     step = max(1, events // SAMPLES)
@@ -248,7 +248,7 @@ def growth(home: Path, pid: int, events: int) -> Growth:
     for first in range(0, events, step):
         send_all(home, range(MANY + first, MANY + min(first + step, events)))
         seen.append((float(first + step), memory_of(pid) * 1024))
-        tell(f"{first + step:,} letters: {seen[-1][1] / 1024:.1f} MB, store {store_size(home) / 1e6:.1f} MB")
+        tell(f"{first + step:,} events: {seen[-1][1] / 1024:.1f} MB, store {store_size(home) / 1e6:.1f} MB")
     rate = events / (time.perf_counter() - began)
     spent = (processor_time(pid) - used) * 1000 / events
     sizes.append(store_size(home))
@@ -259,11 +259,11 @@ def growth(home: Path, pid: int, events: int) -> Growth:
 
 
 MANY: Final = 10_000_000
-"""Numbers from here on are of letters that nobody has sent before."""
+"""Numbers from here on are of hook events that nobody has sent before."""
 
 
 def send_all(home: Path, numbers: Sequence[int]) -> None:
-    """All of these letters, from several clients at once."""
+    """All of these hook events, from several clients at once."""
 
     def send(share: Sequence[int]) -> None:
         for number in share:
@@ -352,19 +352,20 @@ def show(report: Report) -> None:
 
 
 def show_held(rows: Sequence[Held]) -> None:
-    print(f"{'letters a second, 200 sessions':32} {'offered':>8} {'answered':>9} {'p50 ms':>8} {'p99 ms':>8}")
+    title = "events per second, 200 sessions"
+    print(f"{title:32} {'offered':>8} {'answered':>9} {'p50 ms':>8} {'p99 ms':>8}")
     for row in rows:
         offered = str(row.offered or "all")
         print(f"{row.server:32} {offered:>8} {row.answered:9.0f} {row.p50:8.1f} {row.p99:8.1f}")
 
 
 def show_growth(grown: Growth) -> None:
-    print(f"\n{grown.events:,} letters without a pause: {grown.rate:.0f} a second, ", end="")
+    print(f"\n{grown.events:,} hook events without a pause: {grown.rate:.0f} per second, ", end="")
     print(f"{grown.processor_ms:.1f} ms of the processor each")
     print(f"memory: {grown.memory_mb[0]:.1f} MB before, {grown.memory_mb[1]:.1f} MB after, ", end="")
     print(f"{grown.slope_kb:+.1f} kB for each further thousand")
     print(f"store: {grown.store_per_session_kb:.1f} kB a session, ", end="")
-    print(f"{grown.store_to_letters:.1f} times the bytes of the prompts")
+    print(f"{grown.store_to_prompts:.1f} times the bytes of the prompts")
 
 
 def show_recovery(rows: Sequence[Recovery]) -> None:

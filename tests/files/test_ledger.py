@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.core.documents.agents_yml import LedgerSetting
+from holdfast.core.documents.ledger import Ledger, LedgerEntry, new_ledger_text
+from holdfast.files import ledger
 from holdfast.files.ledger import LARGEST_AGENTS_FILE, read_agents_files
 
 ON = "session:\n  ledger: true\n"
@@ -57,3 +59,16 @@ def test_what_cannot_be_used_is_named_and_ignored(tmp_path: Path, kind: str) -> 
     assert found.asked == LedgerSetting()
     assert len(found.warnings) == 1
     assert str(file) in found.warnings[0]
+
+
+def test_what_version_0_1_0_wrote_is_known_under_its_old_name_and_gets_the_new_one(tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    place = ledger.place(tmp_path, "p", "w", tmp_path / "work", "ledger.md")
+    place.folder.mkdir(parents=True)
+    entry = Ledger(decisions=(LedgerEntry("use tabs"),))
+    (place.folder / "ours.md").write_text(new_ledger_text(entry, ""))
+    assert ledger.ours(place).decisions == entry.decisions
+    both = Ledger(decisions=(*entry.decisions, LedgerEntry("no globals")))
+    ledger.write(place, new_ledger_text(both, "x"), both, 1, "s1", str)
+    assert ledger.ours(place).decisions == both.decisions
+    assert sorted(path.name for path in place.folder.glob("*.md")) == ["written.md"]

@@ -47,6 +47,11 @@ class LedgerPlace:
     @property
     def own(self) -> Path:
         """The record of the part of the file that Holdfast wrote."""
+        return self.folder / "written.md"
+
+    @property
+    def former_own(self) -> Path:
+        """Where version 0.1.0 kept that record."""
         return self.folder / "ours.md"
 
     def alone(self) -> AbstractContextManager[None]:
@@ -106,7 +111,7 @@ def read_to_change(place: LedgerPlace) -> str | None:
 
 def ours(place: LedgerPlace) -> Ledger:
     """The part of the file that Holdfast last wrote."""
-    raw = atomic.read(place.own)
+    raw = atomic.read(place.own) or atomic.read(place.former_own)
     return read_ledger(parse(raw.decode("utf-8", "replace"))) if raw else Ledger()
 
 
@@ -146,6 +151,8 @@ def write(
     """
     changes = [FileChange(place.target, text.encode(errors="replace"))]
     changes.append(FileChange(Target(str(place.own)), ledger_text(ours, "").encode(errors="replace")))
+    if place.former_own.exists():
+        changes.append(FileChange(Target(str(place.former_own)), None))
     before, past = read(place), versions(place)[:1]
     last = "".join(version.text() for version in past)
     if before and redact(before) != last:

@@ -1,8 +1,8 @@
-// Post: carries letters to the daemon of a Holdfast home, and brings back what it answers. Every plugin has it
+// Post: carries hook events to the daemon of a Holdfast home, and brings back what it answers. Every plugin has it
 // beside it, whatever program loads the plugin.
 //
-// It interprets nothing and writes no file. It never throws, and each letter takes a bounded time. Where nobody
-// answers, the hook's own command line is called: it spools the letter, and starts a daemon where there is none.
+// It interprets nothing and writes no file. It never throws, and each hook event takes a bounded time. Where nobody
+// answers, the hook's own command line is called: it spools the hook event, and starts a daemon where there is none.
 
 import { spawn } from "node:child_process"
 import { readFile } from "node:fs/promises"
@@ -10,7 +10,7 @@ import { createConnection } from "node:net"
 import path from "node:path"
 
 const ANSWER_MS = 2_000
-const LETTER_LIMIT = 16 * 1024 * 1024
+const PAYLOAD_LIMIT = 16 * 1024 * 1024
 
 export const NOTHING = Object.freeze({ text: "", heard: false })
 
@@ -30,16 +30,16 @@ export class Post {
   }
 
   // The text that the model is to be given, and whether the daemon itself was heard.
-  async carry(letter, wait) {
-    const body = Buffer.from(JSON.stringify(letter))
-    if (body.length > LETTER_LIMIT) return NOTHING
+  async carry(hookEvent, wait) {
+    const body = Buffer.from(JSON.stringify(hookEvent))
+    if (body.length > PAYLOAD_LIMIT) return NOTHING
     try {
       return { text: textIn(await this.#ask(body, Math.min(wait, ANSWER_MS))), heard: true }
     } catch (problem) {
-      // One that was let in has the letter, and will read it when it can.
+      // One that was let in has the hook event, and will read it when it can.
       if (problem.late) return NOTHING
     }
-    // Nobody is there: the hook spools the letter, and starts a daemon.
+    // Nobody is there: the hook spools the hook event, and starts a daemon.
     return { text: textIn(await this.#call(body, wait)), heard: false }
   }
 

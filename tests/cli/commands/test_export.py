@@ -90,10 +90,10 @@ def test_what_asking_models_took_is_shown_by_day(person: Person) -> None:
     (row,) = person.types("models", "usage", "--json").json
     assert {name: row[name] for name in row if name != "date"} == {
         "model": "anthropic/small",
-        "asked": 2,
+        "requests": 2,
         "failed": 1,
         "sent": 10_000,
-        "given": 2_000,
+        "received": 2_000,
         "cents": 2.0,
     }
     assert "anthropic/small" in person.types("models", "usage").out

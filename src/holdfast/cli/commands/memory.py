@@ -379,7 +379,7 @@ def give_memories(memories: Iterable[Memory]) -> None:
     """Memories as a table."""
     now = access.now()
     give_table(
-        ("id", "age", "kind", "scope", "strength", "found", "text"),
+        ("id", "age", "kind", "scope", "strength", "recalled", "text"),
         [
             (
                 memory.id[:ID_CHARS],

@@ -46,9 +46,9 @@ class MemoryRow(BaseModel):
     source: str
     session_key: str
     created_at: str
-    seen: int
-    found: int
-    found_at: str | None
+    times_said: int
+    times_recalled: int
+    last_recalled_at: str | None
     superseded_by: str | None
 
 

@@ -187,7 +187,9 @@ def _ledger_path(home: Path, project: Project) -> str:
 def _in_ledger(place: LedgerPlace, wordings: Wordings) -> bool:
     """Whether the first version of a ledger with the wording was written by a session, not by hand."""
     saying = [version for version in versions(place) if wordings.removed(version.text()) != version.text()]
-    return (bool(saying) and saying[-1].writer != BY_HAND) or _says(place.own, wordings)
+    return (bool(saying) and saying[-1].writer != BY_HAND) or any(
+        _says(own, wordings) for own in (place.own, place.former_own)
+    )
 
 
 def _says(own: Path, wordings: Wordings) -> bool:

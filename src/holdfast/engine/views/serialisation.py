@@ -92,9 +92,9 @@ def memory_row(memory: Memory, now: int) -> Row:
         "source": memory.source,
         "session_key": memory.session,
         "created_at": to_iso(memory.created_at),
-        "seen": memory.seen,
-        "found": memory.found,
-        "found_at": to_iso(memory.found_at) if memory.found_at else None,
+        "times_said": memory.seen,
+        "times_recalled": memory.found,
+        "last_recalled_at": to_iso(memory.found_at) if memory.found_at else None,
         "superseded_by": memory.superseded_by or None,
     }
 

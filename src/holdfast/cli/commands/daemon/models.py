@@ -39,7 +39,7 @@ def usage(*, days: int, as_json: bool) -> None:
     if as_json:
         give_json([row for day in found for row in _rows(day)])
     elif found:
-        columns = ("date", "model", "asked", "failed", "sent", "given", "cents")
+        columns = ("date", "model", "requests", "failed", "sent", "received", "cents")
         give_table(columns, [tuple(map(str, row.values())) for day in found for row in _rows(day)])
     else:
         give("no model was asked")
@@ -50,10 +50,10 @@ def _rows(day: DayOfUse) -> list[dict[str, object]]:
         {
             "date": day.date,
             "model": name,
-            "asked": spent.asked,
+            "requests": spent.asked,
             "failed": spent.failed,
             "sent": spent.sent,
-            "given": spent.given,
+            "received": spent.given,
             "cents": round(spent.cents, 4),
         }
         for name, spent in sorted(day.models.items())

@@ -1,5 +1,5 @@
-// Holdfast's plugin for OpenClaw. It carries: letters to the daemon, and what the daemon answers into the
-// requests to the model. What a letter means and what is answered is decided by the daemon.
+// Holdfast's plugin for OpenClaw. It carries: hook events to the daemon, and what the daemon answers into the
+// requests to the model. What a hook event means and what is answered is decided by the daemon.
 //
 // It never harms: no hook here throws, each waits for a bounded time, and where nobody answers OpenClaw goes on
 // as if it were not there. It imports nothing but the post beside it and what Node.js itself has, and
@@ -85,7 +85,7 @@ function hooks(sessions) {
       if (context.trigger === "user") await sessions.at(context)?.stop()
     },
 
-    // The last moment at which all is still there: the letter has it read and kept.
+    // The last moment at which all is still there: the hook event has it read and kept.
     before_reset: async (_event, context) => {
       await sessions.at(context)?.send({ hook_event_name: "SessionEnd", reason: "clear" })
     },
@@ -104,8 +104,8 @@ function hooks(sessions) {
     // A call of our tools does not say whose it is: this rings, just before, for which session it comes.
     before_tool_call: async ({ toolName, toolCallId }, context) => {
       if (!toolName?.startsWith(OWN_TOOLS)) return
-      const letter = { hook_event_name: "PreToolUse", tool_name: toolName, tool_use_id: toolCallId }
-      await sessions.at(context)?.send(letter)
+      const hookEvent = { hook_event_name: "PreToolUse", tool_name: toolName, tool_use_id: toolCallId }
+      await sessions.at(context)?.send(hookEvent)
     },
   }
 }
@@ -160,22 +160,22 @@ class Sessions {
 
 class Session {
   #post
-  #letter
+  #common
   #queue = Promise.resolve()
   #begun = ""
   #brief = ""
   #model = {} // the one at work, and how much it holds
-  #news = {} // and what of that no letter has said yet
+  #news = {} // and what of that no hook event has said yet
   summary // what must outlive the compaction under way, as soon as it is answered
 
   constructor(post, id, cwd, transcript) {
     this.#post = post
-    this.#letter = { session_id: id, cwd, transcript_path: transcript }
+    this.#common = { session_id: id, cwd, transcript_path: transcript }
   }
 
-  // Letters of one session go one after the other, in the order in which things happened.
-  send(letter, wait = STARTING_MS) {
-    const answer = this.#queue.then(() => this.#post.carry({ ...this.#letter, ...letter }, wait))
+  // Hook events of one session go one after the other, in the order in which things happened.
+  send(hookEvent, wait = STARTING_MS) {
+    const answer = this.#queue.then(() => this.#post.carry({ ...this.#common, ...hookEvent }, wait))
     this.#queue = answer.then(() => undefined)
     return answer
   }
@@ -184,7 +184,7 @@ class Session {
   // without its past was emptied, and keeps its name.
   async begin(hasPast) {
     if (this.#begun === "yes" && hasPast) return
-    const anew = this.#begun && { source: "clear", previousSessionKey: this.#letter.session_id }
+    const anew = this.#begun && { source: "clear", previousSessionKey: this.#common.session_id }
     this.#begun = "yes"
     if (anew) this.#brief = ""
     await this.send({ hook_event_name: "SessionStart", ...(anew || { source: hasPast ? "resume" : "startup" }) })

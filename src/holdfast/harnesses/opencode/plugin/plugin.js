@@ -1,5 +1,5 @@
-// Holdfast's plugin for OpenCode. It carries: letters to the daemon, and what the daemon answers into the
-// requests to the model. What a letter means and what is answered is decided by the daemon.
+// Holdfast's plugin for OpenCode. It carries: hook events to the daemon, and what the daemon answers into the
+// requests to the model. What a hook event means and what is answered is decided by the daemon.
 //
 // It never harms: no hook here throws, each waits for a bounded time, and where nobody answers OpenCode goes
 // on as if it were not there. It imports nothing but the post beside it and what
@@ -28,7 +28,7 @@ export default async function holdfast({ directory }, options) {
 }
 
 function hooks(directory, post) {
-  const sessions = new Map() // of each session that was heard of here: the queue of its letters, its brief
+  const sessions = new Map() // of each session that was heard of here: the queue of its hook events, its brief
   const parents = new Map() // of each subagent's session: the one that started it
 
   const main = (id) => {
@@ -36,10 +36,10 @@ function hooks(directory, post) {
     return parent === undefined || parent === id ? id : main(parent)
   }
 
-  // Letters of one session go one after the other, in the order in which things happened.
-  const send = (id, letter, within = LONGEST_MS) => {
+  // Hook events of one session go one after the other, in the order in which things happened.
+  const send = (id, hookEvent, within = LONGEST_MS) => {
     const session = sessions.get(id) ?? meet(id, "resume")
-    const whole = { session_id: id, cwd: directory, transcript_path: path.join(database(), id), ...letter }
+    const whole = { session_id: id, cwd: directory, transcript_path: path.join(database(), id), ...hookEvent }
     const answer = session.queue.then(() => post.carry(whole, Math.min(within, STARTING_MS)))
     session.queue = answer.then(() => undefined)
     return soon(answer, within)
@@ -78,8 +78,8 @@ function hooks(directory, post) {
 
     "chat.message": harmless(async ({ sessionID }, { message, parts }) => {
       if (parents.has(sessionID)) return
-      const letter = { hook_event_name: "UserPromptSubmit", prompt: typed(parts) }
-      const { text } = await send(sessionID, letter)
+      const hookEvent = { hook_event_name: "UserPromptSubmit", prompt: typed(parts) }
+      const { text } = await send(sessionID, hookEvent)
       if (!text) return
       const id = `${parts.at(-1)?.id ?? "prt_"}0` // stands behind the last one
       parts.push({ id, sessionID, messageID: message.id, type: "text", text, synthetic: true })
@@ -109,8 +109,8 @@ function hooks(directory, post) {
     }),
 
     dispose: harmless(async () => {
-      const letter = { hook_event_name: "SessionEnd", reason: "exit" }
-      await Promise.all([...sessions.keys()].map((id) => send(id, letter, LEAVING_MS)))
+      const hookEvent = { hook_event_name: "SessionEnd", reason: "exit" }
+      await Promise.all([...sessions.keys()].map((id) => send(id, hookEvent, LEAVING_MS)))
     }),
   }
 }
