@@ -69,7 +69,7 @@ def _card(view: View, row: Row) -> Html:
         el(
             "p",
             view.ago(row["created_at"]),
-            f" · found {many(row['found'], 'time')} · strength {row['strength']:.2f}",
+            f" · recalled {many(row['times_recalled'], 'time')} · strength {row['strength']:.2f}",
             class_="note",
         ),
         el(
