@@ -28,7 +28,8 @@ from holdfast.core.agent_log.summary import (
 )
 from holdfast.core.documents import continuity_model
 from holdfast.core.events.event import Action, Todo
-from holdfast.core.evidence.trail import CommandRun, FileTouch, Note, NoteKind, Trail
+from holdfast.core.evidence.kinds import NoteKind
+from holdfast.core.evidence.trail import CommandRun, FileTouch, Note, Trail
 from tests.core.logs import LOGS, NOON
 
 TRAIL = Trail(

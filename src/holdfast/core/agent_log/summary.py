@@ -19,7 +19,8 @@ from holdfast.core.agent_log.context import AgentTurn, Result, Text, ToolCall, T
 from holdfast.core.events.event import Action
 from holdfast.core.evidence.commands import shell
 from holdfast.core.evidence.commands.exit_meaning import has_failed
-from holdfast.core.evidence.trail import NoteKind, Trail
+from holdfast.core.evidence.kinds import KINDS
+from holdfast.core.evidence.trail import Trail
 from holdfast.core.text.strings import one_line, shortened
 from holdfast.lazy_dataclass import dataclass
 
@@ -208,8 +209,15 @@ def _evidence(trail: Trail) -> Iterator[tuple[str, list[str]]]:
     yield "Commands that failed", failed
     yield "Files written", [touch.path for touch in trail.files if touch.action is not Action.READ]
     todos = [todo.text for todo in trail.todos if todo.status != "completed"]
-    yield "Next steps that were named", [*(note.text for note in trail.noted(NoteKind.NEXT)), *todos]
-    yield "Ideas that were named and not tried", [note.text for note in trail.noted(NoteKind.UNTRIED)]
+    yield "Next steps that were named", [*_notes(trail, "next"), *todos]
+    yield "Ideas that were named and not tried", [*_notes(trail, "untried")]
+
+
+def _notes(trail: Trail, part: str) -> Iterator[str]:
+    """The notes that the continuity shows in this part, which is a bucket of evidence too."""
+    for row in KINDS.values():
+        if row.continuity and row.continuity.part == part:
+            yield from (note.text for note in trail.noted(row.kind))
 
 
 def _command(command: str) -> str:

@@ -36,6 +36,7 @@ from holdfast.core.documents.continuity_startup import StartupInput, StartupRow,
 from holdfast.core.documents.ledger_brief import REPOSITORY_LEDGER_KIND as REPOSITORY_LEDGER
 from holdfast.core.documents.ledger_brief import repository_ledger_block
 from holdfast.core.events.durations import MINUTE_MS
+from holdfast.core.evidence.kinds import KINDS, KindTable
 from holdfast.core.text.strings import contains_whole, elapsed, query_terms, shortened
 from holdfast.core.text.untrusted import OVERHEAD, TITLE, defanged, fence, quoted
 from holdfast.lazy_dataclass import dataclass
@@ -103,15 +104,17 @@ class SuggestedQuery:
         return frozenset(self.query.lower().split())
 
 
-def compose(brief_input: BriefInput, budget: int, weights: Mapping[str, float] = WEIGHTS) -> Brief:
+def compose(
+    brief_input: BriefInput, budget: int, weights: Mapping[str, float] = WEIGHTS, kinds: KindTable = KINDS
+) -> Brief:
     """The brief that continues a session, in at most `budget` characters including its fence.
 
     Items are included whole or not at all.
     """
-    brief = _filled(brief_input, candidates(brief_input, weights), budget, weights)
+    brief = _filled(brief_input, candidates(brief_input, weights, kinds=kinds), budget, weights)
     if not _has_room(brief):
         return brief
-    whole = _filled(brief_input, candidates(brief_input, weights, whole_paths), budget, weights)
+    whole = _filled(brief_input, candidates(brief_input, weights, whole_paths, kinds), budget, weights)
     return whole if _has_room(whole) else brief
 
 
