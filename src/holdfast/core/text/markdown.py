@@ -6,6 +6,8 @@ The rules are those of CommonMark, and of GitHub for tables, with these differen
   forgotten mark does not hide the rest of the file; and its end may be indented at will.
 - The only HTML is a comment: other tags are text, because agents write tags of their own around it.
 - What is quoted with `>` is one block of its own, whose inside is not read; a line without `>` is not in it.
+- A line without `|` ends a table: agents write their next sentence right below one.
+- A line ends at every sign that Unicode calls the end of a line, because some terminals break it there.
 - Link definitions are text, and so are items nested deeper than `MOST_NESTED`.
 
 Time is linear in the length of the text. What is inside a block (emphasis, links) is not read here.
@@ -83,6 +85,10 @@ class Block(NamedTuple):
         return self.kind is BlockKind.HEADING and not self.depth and self.mark[0] == "#"
 
 
+BETWEEN_ENTRIES: Final = frozenset((BlockKind.BLANK, BlockKind.COMMENT, BlockKind.RULE))
+"""What separates the entries of a list."""
+
+
 def blocks(text: str) -> list[Block]:
     """The blocks of a text, in order; a fence or comment without an end goes on to the end."""
     return _Reader().read(lines_of(text))
@@ -96,26 +102,42 @@ def file_blocks(lines: Sequence[str]) -> list[Block]:
 
 def lines_of(text: str) -> list[str]:
     """The lines of a text, without their ends; these are the lines that a block's numbers count."""
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-    lines = text.split("\n")
-    if not lines[-1]:
-        lines.pop()
-    return lines
+    return text.splitlines()
 
 
-def inner_lines(found: Sequence[Block]) -> Iterator[int]:
-    """The lines that continue code or a comment: no entry or section begins there."""
-    for block in found:
-        if block.kind is BlockKind.COMMENT or block.is_fenced:
-            yield from range(block.first + 1, block.last + 1)
+def file_entries(lines: Sequence[str]) -> Iterator[tuple[range, BlockKind]]:
+    """The lines of such a file in groups, each with the kind of its first block.
+
+    A list item with what is indented below it is one group, and so is a paragraph. Blank lines, comments and
+    rules are between them.
+    """
+    start, kind = -1, BlockKind.BLANK
+    for block in file_blocks(lines):
+        is_item = block.kind is BlockKind.ITEM and block.depth == 1
+        goes_on = kind not in BETWEEN_ENTRIES and block.kind not in BETWEEN_ENTRIES and not is_item
+        if block.first == start or goes_on:
+            continue
+        if start >= 0:
+            yield range(start, block.first), kind
+        start, kind = block.first, block.kind
+    if start >= 0:
+        yield range(start, len(lines)), kind
+
+
+def without_fenced_code(text: str) -> str:
+    """A text with a blank line in place of each block of fenced code."""
+    lines = lines_of(text)
+    for block in reversed(blocks(text)):
+        if block.is_fenced:
+            lines[block.first : block.last + 1] = [""]
+    return "\n".join(lines)
 
 
 def without_item_mark(line: str) -> str:
-    """A line without the mark of its list item."""
+    """A line, or an entry, without the mark of its list item."""
     bare = line.strip()
     match = _ITEM.match(bare)
-    return bare[match.end() :].lstrip() if match else bare
+    return bare[match.end() :].strip() if match else bare
 
 
 # ---------------------------------------------------------------- how lines become blocks
@@ -127,7 +149,7 @@ _SPECIAL: Final = frozenset(" \t#`~<>-*+_=|:0123456789")
 """What a line can begin with that is not plain text."""
 _HEADING: Final = compiled(r"(#{1,6})(?:[ \t]|$)")
 _FENCE: Final = compiled(r"(`{3,})([^`]*)$|(~{3,})(.*)$")
-_ITEM: Final = compiled(r"(?:[-*+]|[0-9]{1,9}[.)])(?=[ \t]|$)")
+_ITEM: Final = compiled(r"(?:[-*+]|[0-9]{1,9}[.)])(?=[ \t\n]|$)")
 _DELIMITERS: Final = compiled(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?")
 _BAR: Final = compiled(r"(?<!\\)\|")
 _COMMENT: Final = "<!--"
@@ -208,7 +230,7 @@ class _Reader:
             return
         if self.leaf is _Leaf.TEXT:
             self.add(line.place, " " * line.column + line.body)
-        elif self.leaf is _Leaf.TABLE and line.items == len(self.items):
+        elif self.leaf is _Leaf.TABLE and line.items == len(self.items) and "|" in line.body:
             self.put(BlockKind.TABLE_ROW, line, line.body)
         else:
             self.end_items(line.items)

@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 
 from holdfast.core.evidence.prose import prompt_rules, statement_rules
 from holdfast.core.evidence.prose.statement_rules import ProseRule, cached_pattern
+from holdfast.core.text.markdown import Block, BlockKind, blocks
 from holdfast.core.text.patterns import compiled
 from holdfast.lazy_dataclass import dataclass
 
@@ -301,7 +302,6 @@ class _Block(NamedTuple):
 
 
 _GAP: Final = _Block(_Kind.GAP)
-_FENCES: Final = ("```", "~~~")
 _CODE_INDENT: Final = 4
 _SENTENCE_END: Final = ".!?…。！？:：;；"
 _WRAP_WIDTHS: Final = range(50, 131)
@@ -396,43 +396,49 @@ def _wraps(line: str) -> bool:
 
 
 def _lines(text: str) -> Iterator[_Block]:
-    """Each line as a block; fenced or indented code is a gap."""
-    fence = ""
-    previous = _GAP
-    for line in text.splitlines():
-        bare = line.strip()
-        mark = bare[:3]
-        if fence:
-            fence = "" if mark == fence else fence
-            continue
-        if mark in _FENCES and bare.count(mark) == 1:
-            fence = mark
-        block = _block(bare, len(line) - len(line.lstrip())) if bare and not fence else _GAP
-        if block.kind is _Kind.TEXT and block.indent >= _CODE_INDENT and previous.kind is _Kind.GAP:
-            block = _GAP
-        if bare or previous.kind is not _Kind.ITEM:
-            previous = block  # an indented paragraph after a list item and an empty line is no code
-        yield block
+    """Each line as a block; what is no heading, list item or paragraph is a gap."""
+    for block in blocks(text):
+        if block.kind is BlockKind.PARAGRAPH or block.kind is BlockKind.ITEM or _is_underlined(block):
+            yield from _text_lines(block)
+        elif block.kind is BlockKind.HEADING and block.text:
+            yield _Block(_Kind.HEADING, block.text)
+        else:
+            yield _GAP
 
 
-def _block(bare: str, indent: int) -> _Block:
-    if _is_heading(bare):
+def _is_underlined(block: Block) -> bool:
+    """Whether a text is only a heading by the line below it, which agents mean as a rule."""
+    return block.kind is BlockKind.HEADING and block.mark[0] != "#"
+
+
+def _text_lines(block: Block) -> Iterator[_Block]:
+    first, *below = block.text.split("\n") if "\n" in block.text else (block.text,)
+    line = _item(first, block.indent) if block.kind is BlockKind.ITEM else _text_line(first, block.indent)
+    yield line
+    for text in below:
+        bare = text.strip()
+        previous, line = line, _text_line(bare, len(text) - len(text.lstrip()))
+        if line.kind is _Kind.TEXT and line.indent >= _CODE_INDENT and previous.kind is _Kind.GAP:
+            line = _GAP  # more of the code above it
+        yield line
+
+
+def _text_line(bare: str, indent: int) -> _Block:
+    """A line of a paragraph; agents also make headings of bold text, and items with other bullets."""
+    if bare[:2] == "**" and _BOLD_HEADING.fullmatch(bare):
         return _Block(_Kind.HEADING, bare)
-    if _is_noise(bare):
+    if _is_noise(bare) or _HEADING.match(bare):
         return _GAP
-    bullet = _BULLET.match(bare)
-    if not bullet:
-        return _Block(_Kind.TEXT, bare, indent)
-    text = bare[bullet.end() :]
-    if not text or _is_noise(text) or _HEADING.match(text):
-        return _GAP
-    return _Block(_Kind.ITEM, text, indent, bullet["box"] or "")
+    return _item(bare, indent) if _BULLET.match(bare) else _Block(_Kind.TEXT, bare, indent)
 
 
-def _is_heading(bare: str) -> bool:
-    if bare[0] == "#":
-        return _HEADING.match(bare) is not None
-    return bare[:2] == "**" and _BOLD_HEADING.fullmatch(bare) is not None
+def _item(text: str, indent: int) -> _Block:
+    """A list item; there may be a checkbox or another bullet before its text."""
+    bullet = _BULLET.match(text)
+    bare = text[bullet.end() :] if bullet else text
+    if not bare or _is_noise(bare) or _HEADING.match(bare):
+        return _GAP
+    return _Block(_Kind.ITEM, bare, indent, (bullet["box"] or "") if bullet else "")
 
 
 def _is_noise(bare: str) -> bool:
