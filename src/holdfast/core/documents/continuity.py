@@ -14,7 +14,7 @@ from dataclasses import field, replace
 from enum import StrEnum
 from typing import Final
 
-from holdfast.core.text.markdown import BlockKind, file_blocks, file_entries, without_item_mark
+from holdfast.core.text.markdown import BlockKind, entry_groups, lenient_blocks, without_item_mark
 from holdfast.core.text.strings import one_line
 from holdfast.lazy_dataclass import dataclass
 
@@ -210,7 +210,7 @@ def entries(section: ContinuitySection | None) -> Iterator[tuple[range, str]]:
     """
     if section is None:
         return
-    for places, kind in file_entries(section.lines):
+    for places, kind in entry_groups(section.lines):
         text = without_item_mark(" ".join(section.lines[place].strip() for place in places))
         if kind is not BlockKind.BLANK and text:
             yield places, text
@@ -255,7 +255,7 @@ def item_subject(item: str) -> str:
 
 
 def _with_sections(document: ContinuityDocument, lines: Sequence[str]) -> ContinuityDocument:
-    headings = [block for block in file_blocks(lines) if block.divides and block.level == _SECTION_LEVEL]
+    headings = [block for block in lenient_blocks(lines) if block.divides and block.level == _SECTION_LEVEL]
     ends = (*(heading.first for heading in headings), len(lines))
     sections = (
         ContinuitySection(lines[heading.first], tuple(lines[heading.first + 1 : end]), _part(heading.text))

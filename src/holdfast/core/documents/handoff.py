@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import Final
 
-from holdfast.core.text.markdown import Block, BlockKind, file_blocks
+from holdfast.core.text.markdown import Block, BlockKind, lenient_blocks
 from holdfast.core.text.strings import one_line
 from holdfast.core.text.untrusted import fence
 from holdfast.lazy_dataclass import dataclass
@@ -115,7 +115,7 @@ def head_of(text: str) -> HandoffHead | None:
 def checks_in(text: str) -> tuple[Check, ...]:
     """The checks in a document's verification section."""
     lines = text.split("\n")
-    found = file_blocks(lines)
+    found = lenient_blocks(lines)
     sections = [block.first for block in found if block.divides and block.text == VERIFICATION]
     below = (block for block in found if sections and block.first > sections[-1])
     return tuple(Check(check["path"], check["pattern"] or "") for _, check in _items(lines, below, _CHECK))
@@ -130,7 +130,7 @@ def doubt_line(doubt: Doubt) -> str:
 def doubts_in(text: str) -> tuple[Doubt, ...]:
     """Everything that a document marks as unconfirmed."""
     lines = text.split("\n")
-    pairs = ((doubt["what"], doubt["reason"]) for _, doubt in _items(lines, file_blocks(lines), _DOUBT))
+    pairs = ((doubt["what"], doubt["reason"]) for _, doubt in _items(lines, lenient_blocks(lines), _DOUBT))
     return tuple(Doubt(what, reason) if what else Doubt(reason) for what, reason in pairs)
 
 
@@ -174,7 +174,7 @@ _DOUBT: Final = re.compile(r"- (?:(?P<what>.*?) — )?UNCONFIRMED: (?P<reason>.*
 
 def _head(lines: Sequence[str]) -> tuple[Block | None, list[tuple[int, re.Match[str]]]]:
     """The title, and the fields between it and the first section; from the top if there is no title."""
-    found = file_blocks(lines)
+    found = lenient_blocks(lines)
     place = next((place for place, block in enumerate(found) if _is_title(block)), None)
     title = None if place is None else found[place]
     below = found[0 if place is None else place + 1 :]

@@ -15,7 +15,7 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Final
 
-from holdfast.core.text.markdown import BETWEEN_ENTRIES, file_blocks, file_entries, without_item_mark
+from holdfast.core.text.markdown import BETWEEN_ENTRIES, entry_groups, lenient_blocks, without_item_mark
 from holdfast.core.text.patterns import compiled
 from holdfast.core.text.strings import one_line
 from holdfast.lazy_dataclass import dataclass
@@ -95,7 +95,7 @@ class LedgerDocument:
 def parse(text: str) -> LedgerDocument:
     """The document in a text; `render` gives back exactly the same text."""
     lines: list[str] = _LINES.findall(text)
-    starts = [block.first for block in file_blocks(lines) if block.divides and block.text]
+    starts = [block.first for block in lenient_blocks(lines) if block.divides and block.text]
     before = LedgerSection("", tuple(lines[: starts[0]] if starts else lines))
     ranges = pairwise((*starts, len(lines)))
     return LedgerDocument(
@@ -226,7 +226,7 @@ def label_of(block: LedgerBlock) -> LedgerPart | None:
 
 def blocks(lines: Sequence[str]) -> Iterator[LedgerBlock]:
     """The lines of a section, all of them, in blocks: an entry is a bullet or a paragraph."""
-    for places, kind in file_entries(lines):
+    for places, kind in entry_groups(lines):
         yield LedgerBlock(tuple(lines[places.start : places.stop]), kind not in BETWEEN_ENTRIES)
 
 

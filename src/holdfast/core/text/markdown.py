@@ -2,8 +2,8 @@
 
 The rules are those of CommonMark, and of GitHub for tables, with these differences, each on purpose:
 
-- A file that a person edits (`file_blocks`): a fence or comment that never ends begins nothing, so that one
-  forgotten mark does not hide the rest of the file; and its end may be indented at will.
+- In a file that a person edits (`lenient_blocks`), a fence or comment that never ends begins nothing, so that
+  one mark too many does not hide the rest; and the end of a fence may be indented at will.
 - The only HTML is a comment: other tags are text, because agents write tags of their own around it.
 - What is quoted with `>` is one block of its own, whose inside is not read; a line without `>` is not in it.
 - A line without `|` ends a table: agents write their next sentence right below one.
@@ -85,7 +85,7 @@ class Block(NamedTuple):
         return self.kind is BlockKind.HEADING and not self.depth and self.mark[0] == "#"
 
 
-BETWEEN_ENTRIES: Final = frozenset((BlockKind.BLANK, BlockKind.COMMENT, BlockKind.RULE))
+BETWEEN_ENTRIES: Final = (BlockKind.BLANK, BlockKind.COMMENT, BlockKind.RULE)
 """What separates the entries of a list."""
 
 
@@ -94,10 +94,10 @@ def blocks(text: str) -> list[Block]:
     return _Reader().read(lines_of(text))
 
 
-def file_blocks(lines: Sequence[str]) -> list[Block]:
-    """The blocks of a file that a person edits; a fence or comment without an end is text."""
+def lenient_blocks(lines: Sequence[str]) -> list[Block]:
+    """The blocks of these lines, with or without their ends; a fence or comment that never ends is text."""
     bare = [line.rstrip("\r\n") for line in lines]
-    return _Reader(_longest_ends(bare)).read(bare)
+    return _Reader(is_lenient=True).read(bare)
 
 
 def lines_of(text: str) -> list[str]:
@@ -105,14 +105,14 @@ def lines_of(text: str) -> list[str]:
     return text.splitlines()
 
 
-def file_entries(lines: Sequence[str]) -> Iterator[tuple[range, BlockKind]]:
-    """The lines of such a file in groups, each with the kind of its first block.
+def entry_groups(lines: Sequence[str]) -> Iterator[tuple[range, BlockKind]]:
+    """The lines of a file that a person edits in groups, each with the kind of its first block.
 
     A list item with what is indented below it is one group, and so is a paragraph. Blank lines, comments and
     rules are between them.
     """
     start, kind = -1, BlockKind.BLANK
-    for block in file_blocks(lines):
+    for block in lenient_blocks(lines):
         is_item = block.kind is BlockKind.ITEM and block.depth == 1
         goes_on = kind not in BETWEEN_ENTRIES and block.kind not in BETWEEN_ENTRIES and not is_item
         if block.first == start or goes_on:
@@ -156,7 +156,7 @@ _COMMENT: Final = "<!--"
 _COMMENT_END: Final = "-->"
 
 Ends: TypeAlias = Mapping[str, Sequence[int]]
-"""For `, ~ and <: the length of the longest end of its kind in each line or below it; 0 if there is none."""
+"""For `, ~ and <: the length of the longest end of its kind in each line or below it, and below the last."""
 
 
 class _Leaf(Enum):
@@ -183,8 +183,11 @@ class _Line(NamedTuple):
 class _Reader:
     """The state between two lines."""
 
-    def __init__(self, ends: Ends | None = None) -> None:
-        self.ends = ends
+    def __init__(self, *, is_lenient: bool = False) -> None:
+        self.is_lenient = is_lenient
+        self.ends: Ends | None = None
+        """Computed when a fence or comment may begin that has to have an end."""
+        self.lines: Sequence[str] = ()
         self.found: list[Block] = []
         self.above: list[tuple[int, str]] = []
         self.under: tuple[str, ...] = ()
@@ -200,6 +203,7 @@ class _Reader:
 
     def read(self, lines: Sequence[str]) -> list[Block]:
         """The blocks of all lines."""
+        self.lines = lines
         for place, line in enumerate(lines):
             if line and line[0] not in _SPECIAL and self.leaf in _AT_PLAIN_TEXT:
                 if self.leaf is not _Leaf.TEXT:
@@ -214,7 +218,9 @@ class _Reader:
 
     def read_line(self, place: int, line: str) -> None:
         body = line.strip(" \t")
-        column = _width(line[: len(line) - len(line.lstrip(" \t"))], 0) if body else 0
+        column = line.find(body[0]) if body else 0
+        if "\t" in line and column:
+            column = _width(line[:column], 0)
         if self.leaf in _VERBATIM and self.goes_on(place, line, body, column):
             return
         if not body:
@@ -324,8 +330,13 @@ class _Reader:
         return (
             body.startswith(self.mark)
             and body == self.mark[0] * len(body)
-            and (indent < _CODE or self.ends is not None)
+            and (indent < _CODE or self.is_lenient)
         )
+
+    def longest_end(self, mark: str, place: int) -> int:
+        """The length of the longest end of its kind in this line or below it; 0 if there is none."""
+        self.ends = self.ends or _longest_ends(self.lines)
+        return self.ends[mark][place]
 
     # ------------------------------------------------------------ starts: each says whether its block begins
 
@@ -391,7 +402,7 @@ class _Reader:
         if match is None:
             return False
         mark: str = match[1] or match[3]
-        if self.ends is not None and _longest_below(self.ends, mark[0], line.place + 1) < len(mark):
+        if self.is_lenient and self.longest_end(mark[0], line.place + 1) < len(mark):
             return False
         info: str = match[2] or match[4] or ""
         self.end_items(line.items)
@@ -402,7 +413,7 @@ class _Reader:
     def comment(self, line: _Line) -> bool:
         if not line.body.startswith(_COMMENT):
             return False
-        if self.ends is not None and not _longest_below(self.ends, "<", line.place):
+        if self.is_lenient and not self.longest_end("<", line.place):
             return False
         self.end_items(line.items)
         self.begin(_Leaf.COMMENT, BlockKind.COMMENT, line.place, line.column)
@@ -419,6 +430,8 @@ class _Reader:
         return True
 
     def rule(self, line: _Line) -> bool:
+        if line.body[-1] != line.body[0]:
+            return False
         marks = line.body.replace(" ", "").replace("\t", "")
         if len(marks) < len("---") or marks.strip(marks[0]):
             return False
@@ -427,6 +440,8 @@ class _Reader:
         return True
 
     def dash(self, line: _Line) -> bool:
+        if line.body[1:2] in (" ", "\t"):
+            return self.rule(line) or self.item(line)
         return self.delimiters(line) or self.underline(line) or self.rule(line) or self.item(line)
 
     def star(self, line: _Line) -> bool:
@@ -473,23 +488,21 @@ class _Reader:
     def item_content(self, line: _Line, mark: str, content: _Line) -> None:
         """What is behind an item's mark: its text, or another block that begins there."""
         at = len(self.found)
-        empty = Block(
-            BlockKind.ITEM, "", line.place, line.place, self.under, content.items, line.column, mark
-        )
-        if not content.body:
-            self.found.append(empty)
-            self.is_item_empty = True
-        elif self.starts(content):
-            self.found.insert(at, empty)
-        else:
+        if content.body and not self.starts(content):
             self.begin(_Leaf.TEXT, BlockKind.ITEM, line.place, line.column)
             self.mark = mark
-            self.add(line.place, content.body)
+            self.parts.append(content.body)
+            return
+        self.is_item_empty = not content.body
+        self.found.insert(
+            at,
+            Block(BlockKind.ITEM, "", line.place, line.place, self.under, content.items, line.column, mark),
+        )
 
 
-_AT_PLAIN_TEXT: Final = frozenset((_Leaf.NONE, _Leaf.TEXT, _Leaf.INDENTED, _Leaf.QUOTE))
+_AT_PLAIN_TEXT: Final = (_Leaf.TEXT, _Leaf.NONE, _Leaf.INDENTED, _Leaf.QUOTE)
 """Plain text at the beginning of a line goes on with a paragraph, or ends these and begins one."""
-_VERBATIM: Final = frozenset((_Leaf.FENCED, _Leaf.COMMENT))
+_VERBATIM: Final = (_Leaf.FENCED, _Leaf.COMMENT)
 _STARTS: Final[Mapping[str, Callable[[_Reader, _Line], bool]]] = {
     "#": _Reader.heading,
     "`": _Reader.fence,
@@ -532,19 +545,14 @@ def _cells(row: str) -> int:
 
 def _longest_ends(lines: Sequence[str]) -> Ends:
     """Where code and comments can end."""
-    ends: dict[str, list[int]] = {"`": [], "~": [], "<": []}
-    longest = dict.fromkeys(ends, 0)
+    longest = {"`": 0, "~": 0, "<": 0}
+    ends = {mark: [0] for mark in longest}
     for line in reversed(lines):
         bare = line.strip(" \t")
         if _COMMENT_END in bare:
-            longest["<"] = 1
+            longest["<"] = len(_COMMENT_END)
         elif bare[:3] in ("```", "~~~") and not bare.strip(bare[0]):
             longest[bare[0]] = max(longest[bare[0]], len(bare))
         for mark, lengths in ends.items():
             lengths.append(longest[mark])
     return {mark: lengths[::-1] for mark, lengths in ends.items()}
-
-
-def _longest_below(ends: Ends, mark: str, place: int) -> int:
-    lengths = ends[mark]
-    return lengths[place] if place < len(lengths) else 0

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 from holdfast.core.evidence.prose import prompt_rules, statement_rules
 from holdfast.core.evidence.prose.statement_rules import ProseRule, cached_pattern
-from holdfast.core.text.markdown import Block, BlockKind, blocks
+from holdfast.core.text.markdown import BlockKind, blocks
 from holdfast.core.text.patterns import compiled
 from holdfast.lazy_dataclass import dataclass
 
@@ -398,47 +398,45 @@ def _wraps(line: str) -> bool:
 def _lines(text: str) -> Iterator[_Block]:
     """Each line as a block; what is no heading, list item or paragraph is a gap."""
     for block in blocks(text):
-        if block.kind is BlockKind.PARAGRAPH or block.kind is BlockKind.ITEM or _is_underlined(block):
-            yield from _text_lines(block)
-        elif block.kind is BlockKind.HEADING and block.text:
+        kind = block.kind
+        if kind is BlockKind.HEADING and block.mark[0] == "#" and block.text:
             yield _Block(_Kind.HEADING, block.text)
+        elif kind is BlockKind.PARAGRAPH or kind is BlockKind.ITEM or kind is BlockKind.HEADING:
+            # A line of dashes below a text makes it a heading too, but agents mean a rule by it.
+            first, *below = block.text.split("\n")
+            line = _line(first.strip(), block.indent, is_item=kind is BlockKind.ITEM)
+            yield line
+            if below:
+                yield from _more_lines(below, line)
         else:
             yield _GAP
 
 
-def _is_underlined(block: Block) -> bool:
-    """Whether a text is only a heading by the line below it, which agents mean as a rule."""
-    return block.kind is BlockKind.HEADING and block.mark[0] != "#"
-
-
-def _text_lines(block: Block) -> Iterator[_Block]:
-    first, *below = block.text.split("\n") if "\n" in block.text else (block.text,)
-    line = _item(first, block.indent) if block.kind is BlockKind.ITEM else _text_line(first, block.indent)
-    yield line
-    for text in below:
-        bare = text.strip()
-        previous, line = line, _text_line(bare, len(text) - len(text.lstrip()))
-        if line.kind is _Kind.TEXT and line.indent >= _CODE_INDENT and previous.kind is _Kind.GAP:
+def _more_lines(lines: Iterable[str], above: _Block) -> Iterator[_Block]:
+    for text in lines:
+        line = _line(text.strip(), len(text) - len(text.lstrip()), is_item=False)
+        if line.kind is _Kind.TEXT and line.indent >= _CODE_INDENT and above.kind is _Kind.GAP:
             line = _GAP  # more of the code above it
+        above = line
         yield line
 
 
-def _text_line(bare: str, indent: int) -> _Block:
-    """A line of a paragraph; agents also make headings of bold text, and items with other bullets."""
-    if bare[:2] == "**" and _BOLD_HEADING.fullmatch(bare):
+def _line(bare: str, indent: int, *, is_item: bool) -> _Block:
+    """A line of text; agents also make headings of bold text, and items with other bullets."""
+    if not bare or _is_noise(bare):
+        return _GAP
+    if not is_item and bare[:2] == "**" and _BOLD_HEADING.fullmatch(bare):
         return _Block(_Kind.HEADING, bare)
-    if _is_noise(bare) or _HEADING.match(bare):
+    bullet = _BULLET.match(bare)
+    if bullet:
+        bare = bare[bullet.end() :]
+        if not bare or _is_noise(bare):
+            return _GAP
+    if bare[0] == "#" and _HEADING.match(bare):
         return _GAP
-    return _item(bare, indent) if _BULLET.match(bare) else _Block(_Kind.TEXT, bare, indent)
-
-
-def _item(text: str, indent: int) -> _Block:
-    """A list item; there may be a checkbox or another bullet before its text."""
-    bullet = _BULLET.match(text)
-    bare = text[bullet.end() :] if bullet else text
-    if not bare or _is_noise(bare) or _HEADING.match(bare):
-        return _GAP
-    return _Block(_Kind.ITEM, bare, indent, (bullet["box"] or "") if bullet else "")
+    if bullet or is_item:
+        return _Block(_Kind.ITEM, bare, indent, (bullet["box"] or "") if bullet else "")
+    return _Block(_Kind.TEXT, bare, indent)
 
 
 def _is_noise(bare: str) -> bool:
