@@ -91,7 +91,11 @@ BETWEEN_ENTRIES: Final = (BlockKind.BLANK, BlockKind.COMMENT, BlockKind.RULE)
 
 def blocks(text: str) -> list[Block]:
     """The blocks of a text, in order; a fence or comment without an end goes on to the end."""
-    return _Reader().read(lines_of(text))
+    lines = lines_of(text)
+    if len(lines) == 1 and lines[0] and lines[0][0] not in _SPECIAL:
+        # Most messages are one line.
+        return [Block(BlockKind.PARAGRAPH, lines[0].rstrip(" \t"), 0, 0, ())]
+    return _Reader().read(lines)
 
 
 def lenient_blocks(lines: Sequence[str]) -> list[Block]:
@@ -182,6 +186,25 @@ class _Line(NamedTuple):
 
 class _Reader:
     """The state between two lines."""
+
+    __slots__ = (
+        "above",
+        "ends",
+        "first",
+        "found",
+        "indent",
+        "is_item_empty",
+        "is_lenient",
+        "items",
+        "kind",
+        "language",
+        "last",
+        "leaf",
+        "lines",
+        "mark",
+        "parts",
+        "under",
+    )
 
     def __init__(self, *, is_lenient: bool = False) -> None:
         self.is_lenient = is_lenient
