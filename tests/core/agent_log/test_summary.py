@@ -121,6 +121,21 @@ def test_what_was_only_read_or_is_done_is_no_evidence(trail: Trail, has: bool) -
     assert has_evidence(trail) is has
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": "```"}',
+        'Here it is:\n```json\n{"a": "```"}\n```\nThat is {all}.',
+        '~~~~\n{"a": "```"}\n~~~~',
+        'First:\n```py\n{1}\n```\nthen\n```JSON\n{"a": "```"}\n```',
+        '```json\n{"a": "```"}',
+        'Here: ```{"a": "```"}```',
+    ],
+)
+def test_the_object_in_an_answer_is_found_in_code_and_among_words(text: str) -> None:
+    assert summary.object_in(text) == '{"a": "```"}'
+
+
 def test_rows_are_told_once_and_on_one_line() -> None:
     said = {"summary": "The parser is being fixed.", "failed": ["a\nb", "a b", " "], "topics": ["x", "x"]}
     result = answer(json.dumps(said), Material("", (), TRAIL), "m")

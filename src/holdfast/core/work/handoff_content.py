@@ -35,6 +35,7 @@ from holdfast.core.evidence.notes import notes_to_show
 from holdfast.core.evidence.patches import changes_in_patch
 from holdfast.core.evidence.prose import reader
 from holdfast.core.evidence.trail import CommandRun, FileTouch, Thing, Trail, Utterance, open_todos
+from holdfast.core.text.markdown import blocks, lines_of
 from holdfast.core.text.patterns import compiled
 from holdfast.core.text.strings import one_line, shortened
 from holdfast.core.work.ledger_content import ledger_in_words
@@ -252,12 +253,15 @@ def _does_something(run: CommandRun) -> bool:
 
 
 def _text_within(text: str, limit: int) -> str:
-    """A text of several lines without its headings and blank lines, within the limit."""
-    lines = (_HEADING.sub("", line.rstrip()) for line in text.strip().splitlines())
+    """A text of several lines without the marks of its headings and blank lines, within the limit."""
+    bare = text.strip()
+    lines = [line.rstrip() for line in lines_of(bare)]
+    for block in blocks(bare):
+        if block.divides:
+            lines[block.first] = block.text
     return shortened(_GAPS.sub("\n", "\n".join(lines)), limit)
 
 
-_HEADING: Final = re.compile(r"^\s*#{1,6}\s+")
 _GAPS: Final = re.compile(r"\n(?:[ \t]*\n)+")
 
 

@@ -18,6 +18,7 @@ from typing import Final, NamedTuple
 from holdfast.core.evidence.kinds import NoteKind
 from holdfast.core.evidence.prose import prompt_rules, statement_rules
 from holdfast.core.evidence.prose.statement_rules import ProseRule, cached_pattern
+from holdfast.core.text.markdown import BlockKind, blocks
 from holdfast.core.text.patterns import compiled
 
 LONGEST_SENTENCE: Final = 1_200
@@ -297,7 +298,6 @@ class _Block(NamedTuple):
 
 
 _GAP: Final = _Block(_Kind.GAP)
-_FENCES: Final = ("```", "~~~")
 _CODE_INDENT: Final = 4
 _SENTENCE_END: Final = ".!?…。！？:：;；"
 _WRAP_WIDTHS: Final = range(50, 131)
@@ -392,43 +392,47 @@ def _wraps(line: str) -> bool:
 
 
 def _lines(text: str) -> Iterator[_Block]:
-    """Each line as a block; fenced or indented code is a gap."""
-    fence = ""
-    previous = _GAP
-    for line in text.splitlines():
-        bare = line.strip()
-        mark = bare[:3]
-        if fence:
-            fence = "" if mark == fence else fence
-            continue
-        if mark in _FENCES and bare.count(mark) == 1:
-            fence = mark
-        block = _block(bare, len(line) - len(line.lstrip())) if bare and not fence else _GAP
-        if block.kind is _Kind.TEXT and block.indent >= _CODE_INDENT and previous.kind is _Kind.GAP:
-            block = _GAP
-        if bare or previous.kind is not _Kind.ITEM:
-            previous = block  # an indented paragraph after a list item and an empty line is no code
-        yield block
+    """Each line as a block; what is no heading, list item or paragraph is a gap."""
+    for block in blocks(text):
+        kind = block.kind
+        if kind is BlockKind.HEADING and block.mark[0] == "#" and block.text:
+            yield _Block(_Kind.HEADING, block.text)
+        elif kind is BlockKind.PARAGRAPH or kind is BlockKind.ITEM or kind is BlockKind.HEADING:
+            # A line of dashes below a text makes it a heading too, but agents mean a rule by it.
+            first, *below = block.text.split("\n")
+            line = _line(first.strip(), block.indent, is_item=kind is BlockKind.ITEM)
+            yield line
+            if below:
+                yield from _more_lines(below, line)
+        else:
+            yield _GAP
 
 
-def _block(bare: str, indent: int) -> _Block:
-    if _is_heading(bare):
+def _more_lines(lines: Iterable[str], above: _Block) -> Iterator[_Block]:
+    for text in lines:
+        line = _line(text.strip(), len(text) - len(text.lstrip()), is_item=False)
+        if line.kind is _Kind.TEXT and line.indent >= _CODE_INDENT and above.kind is _Kind.GAP:
+            line = _GAP  # more of the code above it
+        above = line
+        yield line
+
+
+def _line(bare: str, indent: int, *, is_item: bool) -> _Block:
+    """A line of text; agents also make headings of bold text, and items with other bullets."""
+    if not bare or _is_noise(bare):
+        return _GAP
+    if not is_item and bare[:2] == "**" and _BOLD_HEADING.fullmatch(bare):
         return _Block(_Kind.HEADING, bare)
-    if _is_noise(bare):
-        return _GAP
     bullet = _BULLET.match(bare)
-    if not bullet:
-        return _Block(_Kind.TEXT, bare, indent)
-    text = bare[bullet.end() :]
-    if not text or _is_noise(text) or _HEADING.match(text):
+    if bullet:
+        bare = bare[bullet.end() :]
+        if not bare or _is_noise(bare):
+            return _GAP
+    if bare[0] == "#" and _HEADING.match(bare):
         return _GAP
-    return _Block(_Kind.ITEM, text, indent, bullet["box"] or "")
-
-
-def _is_heading(bare: str) -> bool:
-    if bare[0] == "#":
-        return _HEADING.match(bare) is not None
-    return bare[:2] == "**" and _BOLD_HEADING.fullmatch(bare) is not None
+    if bullet or is_item:
+        return _Block(_Kind.ITEM, bare, indent, (bullet["box"] or "") if bullet else "")
+    return _Block(_Kind.TEXT, bare, indent)
 
 
 def _is_noise(bare: str) -> bool:
