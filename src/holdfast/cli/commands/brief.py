@@ -40,6 +40,7 @@ _FILE = click.Path(path_type=Path)
 _LINE = click.IntRange(min=1)
 _SIZE = click.IntRange(min=0)
 _START = click.Choice(["startup", "clear", "compact"])
+_STARTS = "How the session starts: startup, clear or compact; else startup."
 
 
 @command(
@@ -55,7 +56,7 @@ _START = click.Choice(["startup", "clear", "compact"])
 @click.option("--until-line", type=_LINE, metavar="N", help="Read only the first N lines.")
 @click.option("--at", type=_Time(), metavar="TIME", help="Count ages from then; else from the last record.")
 @click.option("--budget", type=_SIZE, metavar="N", help="At most so many characters; else 2000, or as set.")
-@click.option("--reason", type=_START, default="startup", help="How the session starts.", show_default=True)
+@click.option("--reason", type=_START, default="startup", metavar="REASON", help=_STARTS)
 @json_option("Print brief and receipt as one JSON document.")
 def brief(
     *,

@@ -348,7 +348,7 @@ async def one_brief(executor: ExecutorDep, id: str) -> object:
     return await executor.do(fetch)
 
 
-_START = "After a compaction or `/clear` of the newest session, instead of at the start of another one."
+_START = "At the start of another session, or after `/clear` or a compaction of the newest one."
 
 
 @briefs_router.get("/next-brief", name="to_come", response_model=NextBrief)
