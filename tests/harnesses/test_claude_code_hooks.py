@@ -247,8 +247,8 @@ def test_what_would_be_rejected_is_not_answered(event: str) -> None:
 
 
 def test_the_hook_carries_no_secret_and_waits_for_no_answer_that_never_comes() -> None:
-    assert not [name for name in CLAUDE_CODE.carried if "KEY" in name or "TOKEN" in name]
-    for event in CLAUDE_CODE.quiet:
+    assert not [name for name in CLAUDE_CODE.hook_variables if "KEY" in name or "TOKEN" in name]
+    for event in CLAUDE_CODE.rarely_answered:
         assert hook_event(payload(event)).ask in (Ask.NOTHING, Ask.STOP)
 
 

@@ -74,7 +74,7 @@ def _chosen(store: Store, key: str) -> Session:
 def _surrounding_session() -> str:
     """The key of the session in whose shell this runs, if the harness sets it; empty otherwise."""
     for name in harnesses.names():
-        for variable in harnesses.get(name).carried:
+        for variable in harnesses.get(name).hook_variables:
             if variable.endswith("SESSION_ID") and os.environ.get(variable):
                 return os.environ[variable]
     return ""

@@ -149,9 +149,9 @@ def _say_what_holds_now(
     promise = "are kept, and get their work back when a context dies."
     say(f"\n{titles}: sessions that start from now on{where} {promise}")
     for harness in chosen:
-        hurdle = harness.hurdle(user_directory, command_for(harness, home))
-        if hurdle:
-            say(f"\n{harness.title}: {hurdle.reason}; {hurdle.remedy}")
+        blocker = harness.setup_blocker(user_directory, command_for(harness, home))
+        if blocker:
+            say(f"\n{harness.title}: {blocker.reason}; {blocker.remedy}")
 
 
 @command("holdfast unsetup --dry-run", "holdfast unsetup --yes")
@@ -229,7 +229,7 @@ def _hooks(chosen: Iterable[Harness], home: Path, user_directory: Path) -> list[
         entry
         for harness in chosen
         for entry in (
-            *harness.wanted(command_for(harness, home), user_directory),
+            *harness.hook_entries(command_for(harness, home), user_directory),
             *_more(harness, home, user_directory),
         )
     ]
@@ -239,9 +239,9 @@ def _more(harness: Harness, home: Path, user_directory: Path) -> Iterator[Wanted
     """What a harness can have beyond its hooks, as far as the user wants it."""
     pressure = config.load(home, None, None, os.environ).config.pressure
     if pressure.mid_turn and isinstance(harness, MidTurn):
-        yield from harness.wanted_mid_turn(command_for(harness, home), user_directory)
+        yield from harness.mid_turn_entries(command_for(harness, home), user_directory)
     if isinstance(harness, StatusLine):
-        yield from harness.wanted_status_line(status_command_for(harness, home), user_directory)
+        yield from harness.status_line_entries(status_command_for(harness, home), user_directory)
 
 
 def _tools(chosen: Iterable[Harness], home: Path, user_directory: Path) -> list[Wanted]:
@@ -250,7 +250,7 @@ def _tools(chosen: Iterable[Harness], home: Path, user_directory: Path) -> list[
     return [
         entry
         for harness in tooled
-        for entry in harness.wanted_tools(relay_command(harness, home), user_directory)
+        for entry in harness.tool_entries(relay_command(harness, home), user_directory)
     ]
 
 
@@ -259,7 +259,7 @@ def _plugins(chosen: Iterable[Harness], home: Path, user_directory: Path) -> lis
         copy
         for harness in chosen
         if isinstance(harness, Plugged)
-        for copy in harness.wanted_plugin(home, user_directory)
+        for copy in harness.plugin_files(home, user_directory)
     ]
 
 

@@ -237,7 +237,9 @@ def _own(engine: Engine, session: Session, reason: Reason) -> BriefInput | None:
     lost = reasons == [Reason.COMPACT] and reason is Reason.LATE and boundary_recorded and keeps
     if reasons and not lost:
         return None
-    brief_input = BriefInput(reason, session, engine.clock(), kept=engine.harness(session.harness).kept)
+    brief_input = BriefInput(
+        reason, session, engine.clock(), kept=engine.harness(session.harness).kept_by_harness
+    )
     brief_input = _with_words(engine, _checked(engine, brief_input))
     return replace(brief_input, words=(*_words_at_compaction(engine, session), *brief_input.words)[:2])
 
@@ -407,7 +409,7 @@ def _store_receipt(
 
 def brief_if_compacted_now(engine: Engine, session: Session) -> Brief:
     """The brief that the session would get if it were compacted now; nothing is stored."""
-    harness_keeps, words = engine.harness(session.harness).kept, words_of(engine, session)
+    harness_keeps, words = engine.harness(session.harness).kept_by_harness, words_of(engine, session)
     brief_input = BriefInput(Reason.COMPACT, session, engine.clock(), words=words, kept=harness_keeps)
     redact = engine.redactor_to_show(session.project).of_session(session.key)
     brief_input = compare_brief(brief_input, redact, root_now(engine.store, session.project))

@@ -65,7 +65,7 @@ def preview(
     # Only a transcript that ends with a compaction was just compacted.
     just_compacted = bool(folded.compactions) and folded.compactions[-1].at >= folded.changed_at
     reason = Reason.COMPACT if just_compacted else Reason.STARTUP
-    harness_keeps = harness.kept if just_compacted else NOTHING_KEPT
+    harness_keeps = harness.kept_by_harness if just_compacted else NOTHING_KEPT
     brief_input = BriefInput(
         reason, folded, at if at is not None else folded.last_event_at, kept=harness_keeps
     )

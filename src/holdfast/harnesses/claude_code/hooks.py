@@ -27,7 +27,7 @@ from holdfast.harnesses.claude_code.records import summary_of, typed_text
 from holdfast.harnesses.fields import capped, count, items, mapping, read_object, text
 from holdfast.harnesses.hook_payload import HookContent, SessionPayload
 
-CARRIED = (
+HOOK_VARIABLES = (
     "CLAUDE_PID",
     "CLAUDE_PROJECT_DIR",
     "CLAUDE_CONFIG_DIR",
@@ -35,7 +35,7 @@ CARRIED = (
     "CLAUDE_CODE_ENTRYPOINT",
     *setup.CARRIED,
 )
-QUIET = ("Stop", "PostCompact", "SessionEnd")
+RARELY_ANSWERED = ("Stop", "PostCompact", "SessionEnd")
 ANSWER_LIMIT = 10_000
 """UTF-16 units, of which some characters take two."""
 
