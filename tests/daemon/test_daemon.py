@@ -36,7 +36,7 @@ def prompts_kept(lodging: Lodging, session: str = "s1") -> int:
     store = open_store(lodging.home / "store.db", lodging.home / "backups", 0)
     try:
         found = store.session(session)
-        return found.prompts_told if found else 0
+        return found.prompts_known if found else 0
     finally:
         store.close()
 

@@ -81,7 +81,7 @@ class Attic:
                 yield from ((harness, path) for path in harness.transcripts(root))
 
     def imported(self) -> ImportResult:
-        return take_in(self.engine(), self.survey().found, ROOM, lambda _: None)
+        return take_in(self.engine(), self.survey().sessions, ROOM, lambda _: None)
 
     def documents(self) -> list[SearchDocument]:
         return sorted(self.store.documents(EVERYWHERE, 10_000), key=lambda one: (one.session, one.place))

@@ -17,7 +17,7 @@ from tests.engine.stage import MINUTE, Stage
 
 def prompts(stage: Stage, session: str = "a") -> int:
     found = stage.store.session(session)
-    return found.prompts_told if found else 0
+    return found.prompts_known if found else 0
 
 
 class TestWhereThereIsNoTranscript:

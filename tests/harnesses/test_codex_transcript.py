@@ -542,5 +542,5 @@ def test_a_file_that_does_not_say_whose_it_is_has_no_subagents(tmp_path: Path, c
 def test_the_first_lines_of_a_fork_are_told_with_its_parent_s_history(tmp_path: Path) -> None:
     written(tmp_path / "sessions/2026/02/28", PARENT)
     path = fork(tmp_path / "sessions/2026/03/01", base())
-    part = preview(reader("codex"), path, until_line=3).told.session.trail.prompts
+    part = preview(reader("codex"), path, until_line=3).brief_input.session.trail.prompts
     assert [said.text for said in part] == ["one", "two", "and now"]

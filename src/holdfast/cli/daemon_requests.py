@@ -62,7 +62,7 @@ VIEW_TIME = 60.0
 class Place:
     """The project that a command is about, as the user named it; None for the current directory."""
 
-    named: Path | None
+    path: Path | None
 
 
 def current_view(name: str, place: Place | None, **options: object) -> Any:  # noqa: ANN401 - each its own
@@ -75,7 +75,7 @@ def current_view(name: str, place: Place | None, **options: object) -> Any:  # n
     from holdfast.engine.views.command_views import VIEWS
 
     with access.current_engine() as engine:
-        return VIEWS[name](engine, access.project_at(place.named) if place else None, **options)
+        return VIEWS[name](engine, access.project_at(place.path) if place else None, **options)
 
 
 def stored_view(name: str, place: Place, **options: object) -> Any:  # noqa: ANN401 - each its own
@@ -87,7 +87,7 @@ def stored_view(name: str, place: Place, **options: object) -> Any:  # noqa: ANN
     from holdfast.cli import access
     from holdfast.engine.views.command_views import VIEWS
 
-    project = access.project_at(place.named)
+    project = access.project_at(place.path)
     with access.stored_engine() as engine:
         return VIEWS[name](engine, project, **options)
 
@@ -130,7 +130,7 @@ def _directory(place: Place | None) -> str:
     if place is None:
         return ""
     try:
-        directory = place.named or Path.cwd()
+        directory = place.path or Path.cwd()
         return str(directory.absolute()) if directory.is_dir() else ""
     except OSError:
         return ""

@@ -15,7 +15,12 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final
 
-from holdfast.core.documents.agents_yml import LedgerSetting, Unclear, asked, combine_ledger_settings
+from holdfast.core.documents.agents_yml import (
+    LedgerSetting,
+    Unclear,
+    combine_ledger_settings,
+    parse_ledger_setting,
+)
 from holdfast.core.documents.ledger import STAMP, Ledger, conflict, is_ledger, parse
 from holdfast.core.documents.ledger import new_ledger_text as ledger_text
 from holdfast.core.documents.ledger import read as read_ledger
@@ -104,7 +109,7 @@ def read_to_change(place: LedgerPlace) -> str | None:
     return text
 
 
-def ours(place: LedgerPlace) -> Ledger:
+def own_part(place: LedgerPlace) -> Ledger:
     """The part of the file that Holdfast last wrote."""
     raw = atomic.read(place.own)
     return read_ledger(parse(raw.decode("utf-8", "replace"))) if raw else Ledger()
@@ -179,7 +184,7 @@ AGENTS_LOCAL: Final = ".agents.local.yml"
 class AgentsFiles:
     """What the files say together, and what in them could not be used."""
 
-    asked: LedgerSetting
+    ledger_setting: LedgerSetting
     warnings: tuple[str, ...] = ()
 
 
@@ -189,7 +194,7 @@ def read_agents_files(root: Path, environment: Mapping[str, str]) -> AgentsFiles
     warnings: list[str] = []
     for path in _agents_paths(root, environment):
         text = _agents_text(path)
-        answer = asked(text) if isinstance(text, str) else text
+        answer = parse_ledger_setting(text) if isinstance(text, str) else text
         if isinstance(answer, Unclear):
             warnings.append(f"{path}: {answer.reason}; it is ignored")
         else:

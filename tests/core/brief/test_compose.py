@@ -332,12 +332,12 @@ MINE = LayerContent(
 
 def told(*layers: LayerContent, chars: int = 6_000) -> BriefInput:
     return BriefInput(
-        Reason.STARTUP, worked(), NOON, loaded=StartupInput(layers, (), StartupLimits(60, chars))
+        Reason.STARTUP, worked(), NOON, startup=StartupInput(layers, (), StartupLimits(60, chars))
     )
 
 
 def test_what_the_brief_says_is_not_said_again() -> None:
-    bare = compose_for_start(replace(told(), loaded=None), 2_000)
+    bare = compose_for_start(replace(told(), startup=None), 2_000)
     both = compose_for_start(told(*LAYERS), 2_000)
     assert both.text == bare.text, "the session that the brief is of is the one that was saved"
     omitted = [item.omitted for item in both.items if item.kind == CONTINUITY_KIND]
@@ -350,7 +350,7 @@ def test_what_only_the_continuity_says_stands_behind_the_brief() -> None:
     assert brief.index("## Session Recovery Context") < brief.index(CONTINUITY_TITLE)
     assert brief.count("ask Ada about the port") == 1
     assert brief.count("tests/test_retry.py") == compose_for_start(
-        replace(told(), loaded=None), 2_000
+        replace(told(), startup=None), 2_000
     ).text.count("tests/test_retry.py")
     assert without_injected_text(brief).strip() == "", "both are between our marks"
 
@@ -370,4 +370,4 @@ def test_less_room_makes_the_block_smaller() -> None:
     full = compose_for_start(told(MINE), 2_000)
     tight = compose_for_start(with_narrower_continuity(told(MINE), len(full.text) / 6_000 - 0.01), 2_000)
     assert len(tight.text) < len(full.text)
-    assert with_narrower_continuity(replace(told(), loaded=None), 0.5).loaded is None
+    assert with_narrower_continuity(replace(told(), startup=None), 0.5).startup is None

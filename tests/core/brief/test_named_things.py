@@ -367,7 +367,7 @@ def test_the_file_that_was_changed_last_gets_in_however_long_its_path_is() -> No
 
 
 def kept(of: BriefInput, what: KeptByHarness) -> BriefInput:
-    return replace(of, kept=what)
+    return replace(of, kept_by_harness=what)
 
 
 ASKED = (

@@ -37,7 +37,7 @@ FOCUS = f"The ledger shows “{NOW}” in progress: is this still the focus?"
 
 
 def told(lead: LeadingLedger = LEAD, **changes: object) -> BriefInput:
-    return replace(BriefInput(Reason.CLEAR, worked(), NOON + MINUTE, lead=lead), **changes)  # type: ignore[arg-type]
+    return replace(BriefInput(Reason.CLEAR, worked(), NOON + MINUTE, leading_ledger=lead), **changes)  # type: ignore[arg-type]
 
 
 def test_the_confirmation_after_saving() -> None:

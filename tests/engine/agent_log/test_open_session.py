@@ -166,7 +166,7 @@ def test_where_no_model_can_what_is_known_by_rule_stands_in(
     session.make_ready()
     found = compaction(session)
     assert found.from_checkpoint is True
-    assert found.owed.no_model == ("timed out" if isinstance(failure, Failed) else "ValueError: no key")
+    assert found.note.no_model == ("timed out" if isinstance(failure, Failed) else "ValueError: no key")
     assert "Never touch the parser." in (found.summary or "")
 
 

@@ -83,7 +83,7 @@ def test_the_next_morning_it_leads_too(stage: Stage, project: Project, place: Le
     assert "Work here was left with a ledger." in brief
     told = next_brief(stage.engine(), project)
     assert told is not None
-    assert told.lead is not None
+    assert told.leading_ledger is not None
 
 
 @pytest.mark.parametrize(

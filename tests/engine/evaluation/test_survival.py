@@ -18,10 +18,10 @@ from holdfast.engine.evaluation.survival import (
     OURS,
     Recording,
     Transcript,
-    folded,
     history,
     our_brief,
     scores_of,
+    session_after,
     session_in,
     situations,
     transcripts,
@@ -150,7 +150,7 @@ def test_what_a_subagent_did_later_is_not_known_at_the_cut(tmp_path: Path) -> No
 
 def test_our_brief_is_the_products_own(recording: Recording) -> None:
     shown = preview(recording.transcript.harness, recording.transcript.path)
-    assert shown.told.reason is Reason.COMPACT
+    assert shown.brief_input.reason is Reason.COMPACT
     assert recording.brief(recording.events) == shown.brief.text
 
 
@@ -216,7 +216,7 @@ TOLD: tuple[Event, ...] = (
 @given(st.lists(st.integers(0, len(TOLD)), max_size=4))
 def test_being_told_any_beginning_again_changes_nothing(sizes: list[int]) -> None:
     beginnings = [event for size in sorted(sizes) for event in TOLD[:size]]
-    assert folded([*beginnings, *TOLD]) == folded(TOLD)
+    assert session_after([*beginnings, *TOLD]) == session_after(TOLD)
 
 
 def test_ours_is_among_the_builders() -> None:

@@ -296,7 +296,7 @@ def test_what_is_too_long_for_a_memory_is_a_prompt_still(stage: Stage) -> None:
     assert memory_texts(stage) == []
     session = stage.store.session("s1")
     assert session is not None
-    assert session.prompts_told == 1
+    assert session.prompts_known == 1
 
 
 def test_no_secret_gets_in_by_a_prompt(stage: Stage) -> None:

@@ -21,7 +21,7 @@ TOLD_ALL_THE_SAME = ("“Now the writer.”", f"- {RULE}", "Edited: main.c")
 class Keeper(Playhouse):
     """The same harness, but what the user typed stays with its model."""
 
-    kept: KeptByHarness = KeptByHarness(prompts=True)
+    kept_by_harness: KeptByHarness = KeptByHarness(prompts=True)
 
 
 KEEPER: Harness = Keeper()

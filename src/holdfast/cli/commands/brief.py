@@ -99,7 +99,7 @@ def _from_file(reading: _Reading, budget: int | None) -> dict[str, Any]:
         result = preview(
             harness, reading.transcript, reading.session, reading.until_line, reading.at, characters
         )
-    return brief_row(result.told, result.brief, characters)
+    return brief_row(result.brief_input, result.brief, characters)
 
 
 def _print(row: Mapping[str, Any]) -> None:

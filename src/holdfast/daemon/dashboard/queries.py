@@ -31,7 +31,7 @@ from holdfast.engine.repository.projects import project_named
 from holdfast.engine.views import measurements, timeline
 from holdfast.engine.views.measurements import Metrics, measure
 from holdfast.engine.views.serialisation import Row, memory_row, receipt_row, session_row
-from holdfast.engine.views.timeline import Point, TimelineView, story
+from holdfast.engine.views.timeline import Point, TimelineView, timeline_view
 from holdfast.errors import NotThere
 from holdfast.files import ledger as ledger_files
 from holdfast.lazy_dataclass import dataclass
@@ -80,7 +80,7 @@ class OneSession:
     """All that a session's page shows."""
 
     row: Row
-    story: TimelineView
+    timeline_view: TimelineView
     checkpoints: list[Row]
     point: Row | None
 
@@ -91,7 +91,7 @@ def one_session(engine: Engine, key: str, point: str) -> OneSession:
     checkpoints = engine.store.checkpoints_of_session(key, CHECKPOINTS_SHOWN)
     return OneSession(
         session_row(engine, session),
-        story(engine, key),
+        timeline_view(engine, key),
         [_checkpoint_row(checkpoint) for checkpoint in checkpoints],
         _point(engine, key, point) if point else None,
     )
@@ -122,7 +122,7 @@ def _point(engine: Engine, key: str, id: str) -> Row | None:
     return {**asdict(point), "at": to_iso(point.at)} if point else None
 
 
-def redacted_story(view: TimelineView, redact: Callable[[list[str]], list[str]]) -> TimelineView:
+def redacted_timeline(view: TimelineView, redact: Callable[[list[str]], list[str]]) -> TimelineView:
     """The same timeline with redacted titles."""
     titles = redact([moment.title for moment in view.moments])
     moments = (replace(moment, title=title) for moment, title in zip(view.moments, titles, strict=True))

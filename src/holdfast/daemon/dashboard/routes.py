@@ -123,8 +123,8 @@ def _session(request: PageRequest, engine: Engine) -> Html:
     session = queries.one_session(engine, key, point)
     row, checkpoints, chosen = request.redacted((session.row, session.checkpoints, session.point))
     changed = request.redacted(diff_row(older, newer)) if older and newer else None
-    story = queries.redacted_story(session.story, request.redacted)
-    return session_page(request.view(), row, story, checkpoints, chosen, changed)
+    timeline_view = queries.redacted_timeline(session.timeline_view, request.redacted)
+    return session_page(request.view(), row, timeline_view, checkpoints, chosen, changed)
 
 
 def _briefs(request: PageRequest, engine: Engine) -> Html:

@@ -134,7 +134,7 @@ IMPORTED: Final = "Imported. Only the conversation is stored; recall finds it."
 def session_page(
     view: View,
     row: Row,
-    story: TimelineView,
+    timeline_view: TimelineView,
     checkpoints: Sequence[Row],
     point: Row | None,
     changed: Row | None,
@@ -146,7 +146,7 @@ def session_page(
         "",
         f"Session {short(key)}",
         _about_session(view, row),
-        section("Timeline", _timeline(row, story, point), id="timeline", live=True),
+        section("Timeline", _timeline(row, timeline_view, point), id="timeline", live=True),
         _detail(view, point),
         section("Checkpoints", _checkpoints(view, key, checkpoints), id="checkpoints"),
         _difference(changed),
@@ -174,20 +174,20 @@ def _about_session(view: View, row: Row) -> Html:
     )
 
 
-def _timeline(row: Row, story: TimelineView, point: Row | None) -> Html:
-    if not (story.moments or story.work or story.counts):
+def _timeline(row: Row, timeline_view: TimelineView, point: Row | None) -> Html:
+    if not (timeline_view.moments or timeline_view.work or timeline_view.counts):
         return empty(
             "Nothing is known of what happened here.", "Only what was said in it may be kept, for recall."
         )
     picture = timeline(
-        story,
+        timeline_view,
         row["capacity"],
         point["id"] if point else "",
         _link,
     )
     note = (
-        el("p", f"Not drawn: {many(story.left_out, 'earlier event')}.", class_="note")
-        if story.left_out
+        el("p", f"Not drawn: {many(timeline_view.left_out, 'earlier event')}.", class_="note")
+        if timeline_view.left_out
         else NOTHING
     )
     return el(

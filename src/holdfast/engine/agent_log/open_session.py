@@ -343,7 +343,7 @@ def _counted(path: Sequence[Record]) -> tuple[int, Sequence[Record]]:
         fields = body(path[place]) if path[place].type in (MESSAGE, COMPACTION, RESET) else None
         if isinstance(fields, Message) and fields.message.usage is not None and fields.message.usage.total:
             return fields.message.usage.total, path[place + 1 :]
-        if isinstance(fields, Reset) or (isinstance(fields, Compaction) and not fields.owed.retells):
+        if isinstance(fields, Reset) or (isinstance(fields, Compaction) and not fields.note.retells):
             break
     return 0, window_of(path).records
 
@@ -351,7 +351,7 @@ def _counted(path: Sequence[Record]) -> tuple[int, Sequence[Record]]:
 def _compacts(record: Record) -> bool:
     """Whether a record is a compaction; one that only has a better summary is not."""
     fields = body(record) if record.type == COMPACTION else None
-    return isinstance(fields, Compaction) and not fields.owed.retells
+    return isinstance(fields, Compaction) and not fields.note.retells
 
 
 def _is_prompt(record: Record) -> bool:

@@ -91,7 +91,7 @@ def _composed(engine: Engine, session: Session, harness: Harness, brief_input: B
         budget = min(budget, SUMMARY_CHARS)
     brief = compose_for_start(brief_input, budget)
     offering = with_suggested_queries(engine, brief_input, brief)
-    if offering.offers:
+    if offering.suggested_queries:
         brief_input, brief = offering, compose_for_start(offering, budget)
     # The harness may count bytes or UTF-16 units instead of characters: leave items out until it fits.
     while (size := harness.answer_size(brief.text)) > harness.answer_limit:
@@ -154,7 +154,10 @@ def _brief_input(engine: Engine, hook_event: HookEvent, session: Session) -> Bri
             return BriefInput(Reason.SUMMARY, session, engine.clock())
         case Ask.PROMPT if needs_brief(session):
             return _own(engine, session, Reason.LATE)
-        case Ask.PROMPT if session.prompts_told <= 1 and session.unanswered in (Source.STARTUP, Source.CLEAR):
+        case Ask.PROMPT if session.prompts_known <= 1 and session.unanswered in (
+            Source.STARTUP,
+            Source.CLEAR,
+        ):
             # A start that came through the spool got no answer: the first prompt carries its brief.
             return _input_at_start(engine, hook_event, session, session.unanswered)
         case Ask.START:
@@ -204,7 +207,7 @@ def _accompanied(
     loaded = loaded_at_start(engine, session.project)
     if loaded is None:
         return brief_input
-    return replace(brief_input or BriefInput(reason, session, engine.clock()), loaded=loaded)
+    return replace(brief_input or BriefInput(reason, session, engine.clock()), startup=loaded)
 
 
 def _with_ledger(
@@ -217,12 +220,12 @@ def _with_ledger(
         return brief_input
     if isinstance(lead, RepositoryLedger):
         # A ledger that may not lead comes after the session's work, and alone is no reason for a brief.
-        return replace(brief_input, strange=lead) if brief_input and before else brief_input
+        return replace(brief_input, repository_ledger=lead) if brief_input and before else brief_input
     if brief_input is None or before is None:
         brief_input = BriefInput(
             reason, session, engine.clock(), neighbours=brief_input.neighbours if brief_input else ()
         )
-    return replace(brief_input, lead=lead)
+    return replace(brief_input, leading_ledger=lead)
 
 
 def _own(engine: Engine, session: Session, reason: Reason) -> BriefInput | None:
@@ -238,7 +241,7 @@ def _own(engine: Engine, session: Session, reason: Reason) -> BriefInput | None:
     if reasons and not lost:
         return None
     brief_input = BriefInput(
-        reason, session, engine.clock(), kept=engine.harness(session.harness).kept_by_harness
+        reason, session, engine.clock(), kept_by_harness=engine.harness(session.harness).kept_by_harness
     )
     brief_input = _with_words(engine, _checked(engine, brief_input))
     return replace(brief_input, words=(*_words_at_compaction(engine, session), *brief_input.words)[:2])
@@ -410,7 +413,9 @@ def _store_receipt(
 def brief_if_compacted_now(engine: Engine, session: Session) -> Brief:
     """The brief that the session would get if it were compacted now; nothing is stored."""
     harness_keeps, words = engine.harness(session.harness).kept_by_harness, words_of(engine, session)
-    brief_input = BriefInput(Reason.COMPACT, session, engine.clock(), words=words, kept=harness_keeps)
+    brief_input = BriefInput(
+        Reason.COMPACT, session, engine.clock(), words=words, kept_by_harness=harness_keeps
+    )
     redact = engine.redactor_to_show(session.project).of_session(session.key)
     brief_input = compare_brief(brief_input, redact, root_now(engine.store, session.project))
     return compose_for_start(brief_input, engine.config(session.project).continuity.recovery_budget_chars)
@@ -422,7 +427,9 @@ def with_suggested_queries(engine: Engine, brief_input: BriefInput, brief: Brief
         return brief_input
     return replace(
         brief_input,
-        offers=tuple(offer.query for offer in islice(_answered_queries(engine, brief_input, brief), OFFERED)),
+        suggested_queries=tuple(
+            offer.query for offer in islice(_answered_queries(engine, brief_input, brief), OFFERED)
+        ),
     )
 
 

@@ -126,13 +126,13 @@ class Checked:
 
 def our_brief(events: Iterable[Event], budget: int, harness: str = "", cwd: str = "") -> str:
     """Holdfast's own brief from the events before a cut."""
-    session = folded(events, harness, cwd)
+    session = session_after(events, harness, cwd)
     if session is None:
         return ""
     return compose(BriefInput(Reason.COMPACT, session, session.last_event_at), budget).text
 
 
-def folded(events: Iterable[Event], harness: str = "", cwd: str = "") -> Session | None:
+def session_after(events: Iterable[Event], harness: str = "", cwd: str = "") -> Session | None:
     """The session after these events, redacted and each counted once, as `record` would store it."""
     session, revisions, project, policy = None, dict[str, int](), Project(cwd, cwd, "", "", cwd), Policy()
     for event in events:
@@ -350,7 +350,7 @@ def _is_idempotent(recording: Recording) -> bool:
     events, third = recording.events, len(recording.events) // 3
     pieces, _ = read(recording.transcript.harness, recording.transcript.path, limit=PIECE_BYTES)
     again = itertools.chain(events[:third], events[: 2 * third], events)
-    return pieces == events and folded(again) == folded(events)
+    return pieces == events and session_after(again) == session_after(events)
 
 
 def _end_of_records(content: bytes) -> int:

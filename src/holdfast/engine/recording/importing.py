@@ -285,13 +285,13 @@ class LeftOut(StrEnum):
 class Survey:
     """The sessions that can be imported, the newest first, and how many are left out, by reason."""
 
-    found: tuple[ImportableSession, ...]
+    sessions: tuple[ImportableSession, ...]
     left_out: dict[LeftOut, int]
 
     @property
     def size(self) -> int:
         """How many bytes are to be read."""
-        return sum(one.size for one in self.found)
+        return sum(one.size for one in self.sessions)
 
 
 @dataclass(frozen=True, slots=True)

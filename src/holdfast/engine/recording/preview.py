@@ -48,7 +48,7 @@ _Read: TypeAlias = Callable[[Path, str, str, int], Batch]
 class Previewed:
     """A brief, and the session that it was made from."""
 
-    told: BriefInput
+    brief_input: BriefInput
     brief: Brief
 
 
@@ -67,7 +67,7 @@ def preview(
     reason = Reason.COMPACT if just_compacted else Reason.STARTUP
     harness_keeps = harness.kept_by_harness if just_compacted else NOTHING_KEPT
     brief_input = BriefInput(
-        reason, folded, at if at is not None else folded.last_event_at, kept=harness_keeps
+        reason, folded, at if at is not None else folded.last_event_at, kept_by_harness=harness_keeps
     )
     return Previewed(brief_input, compose_for_start(brief_input, budget))
 

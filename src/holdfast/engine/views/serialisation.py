@@ -63,7 +63,7 @@ def session_row(engine: Engine, session: Session) -> Row:
         "phase": session.phase,
         "imported": is_imported(session),
         "model": session.model,
-        "prompt_count": session.prompts_told,
+        "prompt_count": session.prompts_known,
         "windows": session.window + 1,
         "started_at": to_iso(session.started_at),
         "last_event_at": to_iso(session.last_event_at),

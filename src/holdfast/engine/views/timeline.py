@@ -209,7 +209,7 @@ class TimelineView:
     """How many earlier events it leaves out."""
 
 
-def story(engine: Engine, session: str) -> TimelineView:
+def timeline_view(engine: Engine, session: str) -> TimelineView:
     """The timeline view of a session, or of its last part."""
     events = engine.store.events(session, EVENTS_MOST + 1)
     shown_events = events[-EVENTS_MOST:]

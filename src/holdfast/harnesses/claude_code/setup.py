@@ -200,7 +200,7 @@ def _json(file: PurePath, value: Json) -> WantedCopy:
     return WantedCopy(file, msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
 
 
-CARRIED: Final = (
+AUTO_COMPACT_VARIABLES: Final = (
     "CLAUDE_CODE_AUTO_COMPACT_WINDOW",
     "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE",
     "CLAUDE_CODE_DISABLE_1M_CONTEXT",
