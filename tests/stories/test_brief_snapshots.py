@@ -373,7 +373,7 @@ def test_every_snapshot_is_of_a_brief_that_is_still_written(scenes: dict[str, Sc
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_person_can_read_the_brief_and_nothing_is_said_twice(scenes: dict[str, Scene], name: str) -> None:
-    assert form_of(scenes[name].brief(BUDGETS[0])).kept
+    assert form_of(scenes[name].brief(BUDGETS[0])).is_readable
 
 
 def test_every_harness_tells_the_story() -> None:

@@ -234,7 +234,7 @@ def note_use(store: Store, at: int, model: str, answer: Answer | None, prices: M
     with store.writing():
         day = day_of(store, at)
         before = day.models.get(model, ModelUse())
-        sent, received = (answer.sent, answer.given) if answer else (0, 0)
+        sent, received = (answer.sent, answer.received) if answer else (0, 0)
         useless = answer is None or bool(answer.trouble)
         after = ModelUse(
             before.asked + 1,

@@ -62,7 +62,7 @@ class Answer:
 
     text: str
     sent: int
-    given: int
+    received: int
     trouble: str = ""
     """Why the text is of no use, although it was paid for."""
 
@@ -119,8 +119,8 @@ def only_own_headers(key: str) -> Callable[[Request], None]:
                 del headers[name]
         headers["host"] = request.url.netloc.decode("ascii")
         headers["user-agent"] = AGENT
-        for name, ours in (("authorization", f"Bearer {key}"), ("x-api-key", key)):
+        for name, own_value in (("authorization", f"Bearer {key}"), ("x-api-key", key)):
             if name in headers:
-                headers[name] = ours
+                headers[name] = own_value
 
     return keep

@@ -19,7 +19,7 @@ from holdfast.models.base import Answer
 
 CHARS_PER_TOKEN: Final = 4
 """What one says where nothing counts."""
-_SAID: Final = 300
+_ERROR_CHARS: Final = 300
 
 
 class CommandWriter:
@@ -43,7 +43,7 @@ class CommandWriter:
         except OSError as error:
             raise ModelError(f"`{self._words[0]}` cannot be run: {error.strerror or error}") from error
         if status != 0:
-            error_text = " ".join(stderr.split())[-_SAID:]
+            error_text = " ".join(stderr.split())[-_ERROR_CHARS:]
             raise ModelError(f"`{self._words[0]}` ended with {status}: {error_text}")
         return Answer(answer.strip(), len(question) // CHARS_PER_TOKEN, len(answer) // CHARS_PER_TOKEN)
 
@@ -61,11 +61,11 @@ class CommandWriter:
             start_new_session=True,
         ) as process:
             try:
-                answer, said = process.communicate(question, timeout=self._timeout)
+                answer, stderr = process.communicate(question, timeout=self._timeout)
             except subprocess.TimeoutExpired as error:
                 _end(process)
                 raise ModelBusy("no answer in time") from error
-            return answer, said, process.returncode
+            return answer, stderr, process.returncode
 
 
 def _end(process: subprocess.Popen[str]) -> None:

@@ -10,8 +10,8 @@ import pytest
 from holdfast.engine.evaluation.retrieval import (
     DEVMEMBENCH,
     FINDERS,
+    HOLDFAST,
     LOCOMO,
-    OURS,
     Collection,
     Question,
     QuestionResult,
@@ -80,7 +80,7 @@ def test_an_answer_is_told_as_far_as_its_words_are_there() -> None:
 
 def test_means_leave_out_what_could_not_be_measured() -> None:
     rows = [
-        QuestionResult(OURS, "c", "1", scores(asked("?", "t0", answer=answer), turns(*SAID)), 1.0)
+        QuestionResult(HOLDFAST, "c", "1", scores(asked("?", "t0", answer=answer), turns(*SAID)), 1.0)
         for answer in ("Postgres", "")
     ]
     assert means(rows)["hit1"].n == 2
@@ -93,7 +93,7 @@ def test_every_finder_is_asked_every_question_and_an_empty_store_finds_nothing()
     assert [row.finder for row in rows] == list(FINDERS)
     by_finder = {row.finder: row.measures for row in rows}
     assert {name: measures["hit1"] for name, measures in by_finder.items()} == {
-        OURS: 1,
+        HOLDFAST: 1,
         "holdfast_alone": 1,
         "keywords": 1,
         "meaning": 1,
@@ -105,13 +105,13 @@ def test_every_finder_is_asked_every_question_and_an_empty_store_finds_nothing()
 
 def test_recall_finds_the_answer_beside_the_words_that_were_asked_for() -> None:
     question = "Which database did they choose for the orders?"
-    assert found_by(OURS, question)[:2] == ["t0", "t1"]
+    assert found_by(HOLDFAST, question)[:2] == ["t0", "t1"]
     assert "t1" not in found_by("keywords", question)
 
 
 def test_recall_finds_other_words_for_the_same() -> None:
     assert "t4" not in found_by("grep", "who fixed it")
-    assert found_by(OURS, "who fixed it")[0] == "t4"
+    assert found_by(HOLDFAST, "who fixed it")[0] == "t4"
 
 
 def test_a_question_without_any_word_finds_no_keyword() -> None:

@@ -15,7 +15,7 @@ from holdfast.core.events.event import Action, Event
 from holdfast.engine.evaluation.survival import (
     BUDGET,
     BUILDERS,
-    OURS,
+    HOLDFAST,
     Recording,
     Transcript,
     history,
@@ -175,7 +175,7 @@ def test_the_controls_are_as_they_must_be(recording: Recording) -> None:
     assert min(row.score.survival for row in by_builder["bare_list"]) > 0.5
     assert [row.kind for row in by_builder["summary"]] == [CutKind.REAL]
     assert all(row.score.constraints == 1.0 for row in by_builder["lead"])
-    assert not any(row.form.kept for row in by_builder["bare_list"])
+    assert not any(row.form.is_readable for row in by_builder["bare_list"])
 
 
 def test_the_same_session_measures_the_same(recording: Recording) -> None:
@@ -220,4 +220,4 @@ def test_being_told_any_beginning_again_changes_nothing(sizes: list[int]) -> Non
 
 
 def test_ours_is_among_the_builders() -> None:
-    assert next(iter(BUILDERS)) == OURS
+    assert next(iter(BUILDERS)) == HOLDFAST

@@ -157,7 +157,7 @@ def test_a_session_known_from_hook_events_is_left_to_the_daemon(attic: Attic) ->
     attic.keeps("s1", ("Why is it slow?", "The index is missing."))
     attic.payload("s1", "UserPromptSubmit", prompt="Why is it slow?")
     found = attic.survey()
-    assert (found.sessions, found.left_out) == ((), {LeftOut.KEPT: 1})
+    assert (found.sessions, found.left_out) == ((), {LeftOut.RECORDED_LIVE: 1})
 
 
 def test_a_session_that_goes_live_while_it_waits_for_its_turn_is_left_alone(attic: Attic) -> None:

@@ -21,7 +21,7 @@ LEFT_OUT_SHOWN = 12
 """A long session leaves out hundreds of names; a person wants to see what came close."""
 
 
-SAID = "said already"
+REPEATED = "said already"
 """The reason that `core.brief.compose` gives if another item says the same."""
 
 
@@ -111,7 +111,7 @@ def _print(row: Mapping[str, Any]) -> None:
     items = receipt["items"]
     # Items that another item repeats come last: nothing of them is missing.
     left_out = sorted(
-        (item for item in items if not item["rendered"]), key=lambda item: bool(item["omitted"] == SAID)
+        (item for item in items if not item["rendered"]), key=lambda item: bool(item["omitted"] == REPEATED)
     )
     say(
         f"\nreceipt: {receipt['reason']}, from session {receipt['predecessor']}, "

@@ -53,7 +53,7 @@ FOUND_MOST: Final = 20
 def sessions(engine: Engine, paging: Paging) -> tuple[list[Row], Row]:
     """The live sessions, and a page of all."""
     live = engine.store.live_sessions()[:LIVE_MOST] if paging.behind == START else []
-    rows = engine.store.page_of_sessions("", paging.behind, paging.wanted)
+    rows = engine.store.page_of_sessions("", paging.behind, paging.rows_to_fetch)
     latest = paging.page(
         rows,
         lambda session: PageMark(session.last_event_at, session.key),
@@ -131,7 +131,7 @@ def redacted_timeline(view: TimelineView, redact: Callable[[list[str]], list[str
 
 def briefs(engine: Engine, paging: Paging) -> Row:
     """A page of the briefs that were given."""
-    rows = engine.store.page_of_receipts("", paging.behind, paging.wanted)
+    rows = engine.store.page_of_receipts("", paging.behind, paging.rows_to_fetch)
     return paging.page(rows, lambda receipt: PageMark(receipt.created_at, receipt.id), _brief_row)
 
 
@@ -160,7 +160,7 @@ def memories(engine: Engine, words: str, paging: Paging) -> Row:
     """The memories that match the words, the best first; without words all, the newest first."""
     now = engine.clock()
     if not words:
-        rows = engine.store.page_of_memories(EVERYWHERE, paging.behind, paging.wanted)
+        rows = engine.store.page_of_memories(EVERYWHERE, paging.behind, paging.rows_to_fetch)
         return paging.page(
             rows,
             lambda memory: PageMark(memory.created_at, memory.id),
@@ -176,9 +176,9 @@ def memories(engine: Engine, words: str, paging: Paging) -> Row:
 def doubts(engine: Engine) -> Row:
     """Memories that are worth a look: some of them, and how many there are."""
     audited = remember.audit_memories(engine, NOWHERE, all_projects=True)
-    visible = audited.found[:DOUBTS_SHOWN]
+    visible = audited.doubts[:DOUBTS_SHOWN]
     rows = [{**asdict(doubt), "text": memory.text} for doubt, memory in visible]
-    return {"items": rows, "all": len(audited.found)}
+    return {"items": rows, "all": len(audited.doubts)}
 
 
 def continuity(engine: Engine, home: Path, project: str) -> tuple[list[Row], str, list[EditableText]]:

@@ -362,10 +362,10 @@ def _is_prompt(record: Record) -> bool:
 def _texts(record: Record) -> Iterator[str]:
     """The texts of a record that a model is sent."""
     match body(record):
-        case Message(message=said):
-            yield text_of(said.content)
-            yield said.output or ""
-            for block in _blocks(said.content):
+        case Message(message=message):
+            yield text_of(message.content)
+            yield message.output or ""
+            for block in _blocks(message.content):
                 yield block.thinking or ""
                 if block.type == "toolCall":
                     yield f"{block.name} {bytes(block.arguments).decode()}"

@@ -36,7 +36,7 @@ PROJECT: Final = Project("", "", "evaluation", "", "")
 DEPTH: Final = 50
 """Among how many memories the first right one is looked for."""
 MEASURES: Final = ("r5", "r10", "hit1", "mrr", "answer5", "answer10")
-OURS: Final = "holdfast"
+HOLDFAST: Final = "holdfast"
 LOCOMO: Final = "locomo"
 DEVMEMBENCH: Final = "devmembench"
 LOCOMO_CATEGORIES: Final = range(1, 5)
@@ -208,7 +208,7 @@ def _grep(library: Library, question: str) -> list[str]:
 
 
 FINDERS: Final[Mapping[str, Finder]] = {
-    OURS: _by_recall,
+    HOLDFAST: _by_recall,
     "holdfast_alone": _each_alone,
     "keywords": lambda library, question: list(library.by_words(question, DEPTH)),
     "meaning": lambda library, question: list(library.by_meaning(question, DEPTH)),

@@ -26,7 +26,7 @@ EARLIER_SESSIONS: Final = 20
 AGENT_EVENTS_LEAST: Final = 5
 """Sessions with fewer events are not scored."""
 RECEIPTS_MOST: Final = 200
-_GIVEN: Final = frozenset({Reason.COMPACT, Reason.LATE, Reason.STARTUP, Reason.CLEAR})
+_SCORED_REASONS: Final = frozenset({Reason.COMPACT, Reason.LATE, Reason.STARTUP, Reason.CLEAR})
 """Reasons of briefs that an agent continues from."""
 
 
@@ -88,7 +88,9 @@ def _recalled_texts(engine: Engine, session: Session) -> list[RecalledText]:
 
 def _beginnings(engine: Engine, session: Session, events: Sequence[Event]) -> Iterator[Beginning]:
     """Where the session began, and where it continued after each compaction."""
-    receipts = [one for one in engine.store.receipts(session.key, RECEIPTS_MOST) if one.reason in _GIVEN]
+    receipts = [
+        one for one in engine.store.receipts(session.key, RECEIPTS_MOST) if one.reason in _SCORED_REASONS
+    ]
     first = [one for one in receipts if one.predecessor != session.key]
     before = first[-1].predecessor if first else _earlier(engine, session)
     yield Beginning(0, _known(engine, before), _items(first[-1:]))

@@ -94,7 +94,7 @@ class Situation:
     cut: Cut
     need: Need
     rarity: Rarity
-    ours: str
+    own_brief: str
     """Holdfast's own brief."""
 
 
@@ -282,11 +282,11 @@ def _own_words(events: Iterable[Event]) -> Iterator[str]:
                 pass
 
 
-OURS = "holdfast"
+HOLDFAST = "holdfast"
 BESIDE_SUMMARY = "holdfast_beside_summary"
 """Holdfast's brief again, but only at cuts with a summary, so that the two are comparable."""
 BUILDERS: Final[Mapping[str, Builder]] = {
-    OURS: lambda situation: situation.ours,
+    HOLDFAST: lambda situation: situation.own_brief,
     "bare_list": _bare_list,
     "tail": _tail,
     "lead": _lead,
@@ -294,19 +294,19 @@ BUILDERS: Final[Mapping[str, Builder]] = {
     "summary": _summary,
     "summary_first": lambda situation: situation.cut.summary[:BUDGET] or None,
     "summary_last": lambda situation: situation.cut.summary[-BUDGET:] or None,
-    BESIDE_SUMMARY: lambda situation: situation.ours if situation.cut.summary else None,
+    BESIDE_SUMMARY: lambda situation: situation.own_brief if situation.cut.summary else None,
     "empty": lambda _: "",
 }
 
 
 def _at_cut(situation: Situation) -> Iterator[tuple[str, float]]:
     """Whether Holdfast's brief has the last state, and nothing outdated."""
-    held = last_state(situation.before).held(situation.ours)
+    held = last_state(situation.before).held(situation.own_brief)
     if held:
         yield "last_state", sum(held) / len(held)
         yield "last_state_all", float(all(held))
     for name in sorted(deleted_file_names(situation.before)):
-        yield "stale_facts", float(not offered_as_present(situation.ours, name))
+        yield "stale_facts", float(not offered_as_present(situation.own_brief, name))
 
 
 def _whole_session(recording: Recording) -> Iterator[tuple[str, float]]:
@@ -379,7 +379,7 @@ MEASURES: Final[Mapping[str, Callable[[CutResult], float | None]]] = {
     "survival_without_names": lambda one: one.score.survival_without_names,
     "precision": lambda one: one.score.precision,
     "constraints": lambda one: one.score.constraints,
-    "form": lambda one: float(one.form.kept),
+    "form": lambda one: float(one.form.is_readable),
     "form_sections": lambda one: one.form.sections,
     "form_readable": lambda one: one.form.readable,
     "form_plain": lambda one: one.form.plain,

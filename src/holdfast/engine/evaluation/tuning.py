@@ -131,7 +131,7 @@ def worth(examples_measured: Iterable[Example], rarity: Rarity, weights: Weights
         survival_without_names=mean(each.survival_without_names for each in scores).value or 0.0,
         precision=mean(each.precision for each in scores).value or 0.0,
         constraints=mean(each.constraints for each in scores).value or 0.0,
-        form=mean(float(form_of(brief.text).kept) for _, brief in briefs).value or 0.0,
+        form=mean(float(form_of(brief.text).is_readable) for _, brief in briefs).value or 0.0,
         state=mean(_state(brief) for _, brief in briefs).value or 0.0,
     )
 

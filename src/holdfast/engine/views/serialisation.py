@@ -23,7 +23,7 @@ from holdfast.stores.codec import to_iso
 
 Row: TypeAlias = dict[str, object]
 _T = TypeVar("_T")
-OURS: Final = frozenset({"next"})
+UNREDACTED_FIELDS: Final = frozenset({"next"})
 """Fields that are not redacted: a page's end mark is made of ids, and has to come back unchanged."""
 
 
@@ -188,7 +188,10 @@ def _redacted(value: object, redact: Callable[[str], str]) -> object:
         return redact(value)
     if isinstance(value, Mapping):
         fields = cast("Mapping[str, object]", value)
-        return {name: each if name in OURS else _redacted(each, redact) for name, each in fields.items()}
+        return {
+            name: each if name in UNREDACTED_FIELDS else _redacted(each, redact)
+            for name, each in fields.items()
+        }
     if isinstance(value, list | tuple):
         return [_redacted(each, redact) for each in cast("list[object]", value)]
     return value

@@ -98,7 +98,7 @@ def of_receipt(receipt: Receipt) -> Point:
 
 def of_event(event: Event) -> Point:
     """The point of an event."""
-    kind, title, text = _said(event)
+    kind, title, text = _shown_as(event)
     return Point(
         event.at,
         event.record,
@@ -111,7 +111,7 @@ def of_event(event: Event) -> Point:
     )
 
 
-def _said(event: Event) -> tuple[str, str, str]:
+def _shown_as(event: Event) -> tuple[str, str, str]:
     """An event's kind, title and text."""
     match event:
         case Prompt(text=text):
