@@ -55,10 +55,10 @@ class Search:
         """What these rules find in a text, from a place where the first of them may stand."""
         spans: list[Span] = []
         until = [0] * len(self.rules)
-        for found in self.where.finditer(page.lower, start):
-            number = (found.lastindex or 1) - 1
+        for match in self.where.finditer(page.lower, start):
+            number = (match.lastindex or 1) - 1
             lead, rule = self.rules[number]
-            place = found.start() - lead
+            place = match.start() - lead
             # What stands in a value announces nothing.
             if place >= until[number]:
                 for span in rule.found_at(page.text, place):

@@ -76,13 +76,13 @@ def search(text: str, salt: bytes, lists: Lists) -> list[Span]:
     # span begins outside of all markers, so each round leaves fewer other characters, and this ends.
     spans: list[Span] = []
     shown = text
-    while found := _found(shown, lists):
-        spans = merge_spans([*spans, *in_original(text, spans, salt, found)])
+    while new_spans := _search_once(shown, lists):
+        spans = merge_spans([*spans, *in_original(text, spans, salt, new_spans)])
         shown = replace_spans(text, spans, salt)
     return spans
 
 
-def _found(text: str, lists: Lists) -> list[Span]:
+def _search_once(text: str, lists: Lists) -> list[Span]:
     if len(text) < _SHORTEST and not lists.deny:
         return []
     page = page_of(_masked(text))
@@ -102,16 +102,16 @@ def _found(text: str, lists: Lists) -> list[Span]:
 def _by_rules(page: Page) -> list[Span]:
     spans = list(_keys(page))
     lower = page.lower
-    found: list[tuple[int, Search, int]] = []
+    searches: list[tuple[int, Search, int]] = []
     # Asked here, not in a function: most texts end at these questions.
     for first, question in _questions():
         if place := first(lower):
-            found += question.from_place(place.start())
+            searches += question.from_place(place.start())
     for sign, first, question in _rare_questions():
         if sign in lower and (place := first(lower)):
-            found += question.from_place(place.start())
-    if found:
-        for _, search, start in sorted(found, key=itemgetter(0)):
+            searches += question.from_place(place.start())
+    if searches:
+        for _, search, start in sorted(searches, key=itemgetter(0)):
             spans += search.spans(page, start)
     if not page.text.isascii():
         spans += by_foreign_name(page)
@@ -153,7 +153,7 @@ def _masked(text: str) -> str:
     """The text with nothing to read in its markers: their words would announce secrets."""
     if MARKER_BEGINS not in text:
         return text
-    return MARKER.sub(lambda found: "[" + "\0" * (len(found[0]) - 2) + "]", text)
+    return MARKER.sub(lambda marker: "[" + "\0" * (len(marker[0]) - 2) + "]", text)
 
 
 def _named_documents(text: str, spans: Sequence[Span]) -> list[Span]:

@@ -146,13 +146,13 @@ _PRINTABLE: Final = compiled(r"[\t\n\r -~]{8,9000}\Z")
 
 def encoded_at(text: str, start: int) -> tuple[int, str] | None:
     """Where the base64 ends that begins here, and the plain text that it encodes; None if it encodes none."""
-    found = _REST.match(text, start)
-    run = found[0].rstrip("=") if found else ""
+    match = _REST.match(text, start)
+    run = match[0].rstrip("=") if match else ""
     try:
         plain = base64.b64decode(run + "=" * (-len(run) % 4), validate=True).decode("ascii")
     except (binascii.Error, ValueError):
         return None
-    return (start + len(found[0]), plain) if found and _PRINTABLE.match(plain) else None
+    return (start + len(match[0]), plain) if match and _PRINTABLE.match(plain) else None
 
 
 def is_pair(plain: str) -> bool:
