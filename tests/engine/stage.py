@@ -255,7 +255,7 @@ def _shown(line: Mapping[str, str], session: str) -> tuple[Event, ...]:
             )
         case "brief":
             seen = text or fence(TITLE)
-            return (BriefSeen(session=session, record=id, at=at, origin=Origin.OURS, text=seen),)
+            return (BriefSeen(session=session, record=id, at=at, origin=Origin.HOLDFAST, text=seen),)
         case _:
             return ()
 

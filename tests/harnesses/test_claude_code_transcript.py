@@ -108,7 +108,7 @@ def test_a_compaction_is_known_by_its_boundary_and_by_its_summary() -> None:
 
 def test_only_our_own_words_show_that_the_brief_arrived() -> None:
     (seen,) = (event for event in read(SAMPLE).events if isinstance(event, BriefSeen))
-    assert seen.origin is Origin.OURS
+    assert seen.origin is Origin.HOLDFAST
     assert "half done" in seen.text
 
 
@@ -180,7 +180,7 @@ def test_a_prompt_with_a_picture_keeps_its_words(tmp_path: Path) -> None:
 )
 def test_what_we_injected_is_never_told_as_somebody_else_s(tmp_path: Path, one: Json) -> None:
     (event,) = parse(tmp_path, one)
-    assert event.origin is not Origin.OURS
+    assert event.origin is not Origin.HOLDFAST
     assert "secret recall" not in repr(event)
 
 

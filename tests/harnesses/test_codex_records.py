@@ -321,7 +321,7 @@ def test_a_summary_is_not_what_the_agent_said(tmp_path: Path) -> None:
 def test_what_we_injected_is_never_told_as_somebody_else_s(tmp_path: Path, records: tuple[Json, ...]) -> None:
     events = parse(tmp_path, *records)
     assert events
-    assert all(one.origin is not Origin.OURS for one in events)
+    assert all(one.origin is not Origin.HOLDFAST for one in events)
     assert "secret recall" not in repr(events)
 
 
@@ -329,7 +329,7 @@ def test_our_words_in_what_a_hook_added_show_that_the_brief_arrived(tmp_path: Pa
     added = message("developer", fence("half done"), kinds=["hooks.additional_context"], id="msg_7")
     (seen,) = parse(tmp_path, added, message("developer", "somebody else's"))
     assert isinstance(seen, BriefSeen)
-    assert (seen.record, seen.origin) == ("msg_7", Origin.OURS)
+    assert (seen.record, seen.origin) == ("msg_7", Origin.HOLDFAST)
     assert "half done" in seen.text
 
 

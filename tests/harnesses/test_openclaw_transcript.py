@@ -234,7 +234,7 @@ def test_a_person_s_words_from_outside_are_a_prompt(tmp_path: Path) -> None:
 )
 def test_what_we_injected_is_never_told_as_somebody_else_s(tmp_path: Path, one: Json) -> None:
     (event,) = parse(tmp_path, one)
-    assert event.origin is not Origin.OURS
+    assert event.origin is not Origin.HOLDFAST
     assert "secret recall" not in repr(event)
 
 
@@ -242,7 +242,7 @@ def test_our_words_in_a_plugin_s_message_are_ours(tmp_path: Path) -> None:
     plugin = message("custom", "y1", customType="holdfast", content=[text(fence("recall"))])
     (event,) = parse(tmp_path, plugin)
     assert isinstance(event, BriefSeen)
-    assert event.origin is Origin.OURS
+    assert event.origin is Origin.HOLDFAST
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def test_a_session_goes_with_all_that_belongs_to_it(store: Store) -> None:
 
 
 def test_what_others_were_told_of_it_goes_too(store: Store) -> None:
-    told = BriefSeen(session="two", record="r9", at=NOON, origin=Origin.OURS, text="it was about parsers")
+    told = BriefSeen(session="two", record="r9", at=NOON, origin=Origin.HOLDFAST, text="it was about parsers")
     with store.writing():
         keep(store, "one")
         keep(store, "two")

@@ -143,14 +143,14 @@ def versions_in(folder: Path) -> list[Version]:
 
 
 def write(
-    place: LedgerPlace, text: str, ours: Ledger, at: int, session: str, redact: Callable[[str], str]
+    place: LedgerPlace, text: str, own: Ledger, at: int, session: str, redact: Callable[[str], str]
 ) -> None:
     """Put the text in place, keep it as a version, and before it what someone else had made of the last one.
 
     In our home nothing stands unredacted; the user's own file is the user's.
     """
     changes = [FileChange(place.target, text.encode(errors="replace"))]
-    changes.append(FileChange(Target(str(place.own)), ledger_text(ours, "").encode(errors="replace")))
+    changes.append(FileChange(Target(str(place.own)), ledger_text(own, "").encode(errors="replace")))
     before, past = read(place), versions(place)[:1]
     last = "".join(version.text() for version in past)
     if before and redact(before) != last:

@@ -16,7 +16,7 @@ from typing import Protocol, runtime_checkable
 from holdfast.core.agent_log.records import Log, Record
 from holdfast.core.brief.brief_input import KeptByHarness
 from holdfast.core.events.event import Event, Skipped, Source
-from holdfast.core.events.install_request import Skill, Wanted, WantedCopy, WantedEntry, WantedMember
+from holdfast.core.events.install_request import InstallEntry, Skill, WantedCopy, WantedEntry, WantedMember
 from holdfast.core.session.pressure import AutoCompact
 from holdfast.core.session.session import Process
 from holdfast.lazy_dataclass import dataclass
@@ -360,7 +360,7 @@ class MidTurn(Protocol):
 class Tooled(Protocol):
     """A harness whose agents can use Holdfast's tools."""
 
-    def tool_entries(self, relay: Sequence[str], home: Path) -> tuple[Wanted, ...]:
+    def tool_entries(self, relay: Sequence[str], home: Path) -> tuple[InstallEntry, ...]:
         """The entries that start the tool server with this command line, whose fourth word is the relay."""
         ...
 

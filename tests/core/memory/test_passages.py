@@ -127,7 +127,7 @@ def test_a_digest_stands_alone_and_verbatim() -> None:
     "events",
     [
         (prompt("as a subagent", "p", agent="a1"),),
-        (replace(said("our own words", "a"), origin=Origin.OURS),),
+        (replace(said("our own words", "a"), origin=Origin.HOLDFAST),),
         (Usage(session=KEY, record="u", at=NOON, origin=Origin.HARNESS, input=1, output=1),),
         (
             replace(called("c", Action.OTHER, "retry"), tool="mcp__holdfast__recall"),

@@ -234,13 +234,13 @@ class TestOneCompactionHasManySigns:
     def test_a_brief_is_owed_until_the_transcript_shows_it(self) -> None:
         once = after(worked(), compacted(CompactionSign.BOUNDARY))
         assert needs_brief(once)
-        seen = BriefSeen(session=KEY, record="b", at=NOON, origin=Origin.OURS, text=fence(f"{TITLE}\n…"))
+        seen = BriefSeen(session=KEY, record="b", at=NOON, origin=Origin.HOLDFAST, text=fence(f"{TITLE}\n…"))
         assert not needs_brief(after(once, seen))
         assert needs_brief(after(once, seen, compacted(CompactionSign.BOUNDARY, NOON + MINUTE)))
 
     @pytest.mark.parametrize("text", [fence("Remembered before"), fence(f"- quoted: {TITLE}"), TITLE])
     def test_other_text_of_ours_is_no_brief(self, text: str) -> None:
-        seen = BriefSeen(session=KEY, record="b", at=NOON, origin=Origin.OURS, text=text)
+        seen = BriefSeen(session=KEY, record="b", at=NOON, origin=Origin.HOLDFAST, text=text)
         assert needs_brief(after(worked(), compacted(CompactionSign.BOUNDARY), seen))
 
 
@@ -269,7 +269,7 @@ def test_a_revision_changes_what_was_said_and_counts_nothing() -> None:
 
 
 def test_what_we_injected_ourselves_is_never_evidence() -> None:
-    ours = replace(prompt("look at what was recalled", "ours"), origin=Origin.OURS)
+    ours = replace(prompt("look at what was recalled", "ours"), origin=Origin.HOLDFAST)
     assert after(session(), ours).trail.is_empty()
 
 

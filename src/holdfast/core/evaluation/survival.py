@@ -166,7 +166,7 @@ def is_conversation(event: Event) -> bool:
     kinds = Prompt | AssistantText | ToolCalled | ToolReturned | Replied | TodosChanged | TodoChanged
     if isinstance(event, ToolReturned) and event.handle:
         return False  # the agent read it in the result of the call that asked for it
-    return isinstance(event, kinds) and event.agent == MAIN and event.origin is not Origin.OURS
+    return isinstance(event, kinds) and event.agent == MAIN and event.origin is not Origin.HOLDFAST
 
 
 def is_by_agent(event: Event) -> bool:

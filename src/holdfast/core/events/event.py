@@ -24,7 +24,7 @@ class Origin(StrEnum):
     ASSISTANT = "assistant"
     TOOL = "tool"
     HARNESS = "harness"
-    OURS = "ours"
+    HOLDFAST = "ours"
     """Text that Holdfast injected: never evidence, never a prompt."""
 
 

@@ -80,7 +80,7 @@ def follow(trail: Trail, event: Event, root: str = "") -> Trail:
 
     The same event again gives the same trail.
     """
-    if event.origin is Origin.OURS:
+    if event.origin is Origin.HOLDFAST:
         return trail
     event = map_text(event, _bounded)
     match event:

@@ -77,7 +77,7 @@ def relevant_events(events: Iterable[Event]) -> list[Event]:
     events_kept: list[Event] = []
     calls: dict[str, ToolCalled] = {}
     for event in events:
-        if event.agent != MAIN or event.origin is Origin.OURS:
+        if event.agent != MAIN or event.origin is Origin.HOLDFAST:
             continue
         match event:
             case Prompt(text=text) | AssistantText(text=text) | DigestGiven(text=text) | Replied(text=text):

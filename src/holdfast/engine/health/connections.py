@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
-from holdfast.core.events.install_request import Wanted, WantedCopy
+from holdfast.core.events.install_request import InstallEntry, WantedCopy
 from holdfast.core.text import json_spans
 from holdfast.engine.health.doctor import CheckResult, Mend, fine, wrong
 from holdfast.engine.health.round_trip import trial_reason
@@ -53,7 +53,7 @@ def check_version(harness: Harness, search_path: str) -> CheckResult:
     return fine(check, f"{version}, {recorded}")
 
 
-def check_hooks(home: Path, harness: Harness, entries: Sequence[Wanted]) -> CheckResult:
+def check_hooks(home: Path, harness: Harness, entries: Sequence[InstallEntry]) -> CheckResult:
     """Check that the harness's files still have what setup would write today."""
     records = _records(home, harness)
     scope = "--project " if records and all(record.project for record in records) else ""

@@ -16,9 +16,9 @@ import msgspec
 from holdfast.core.events.event import Skipped
 from holdfast.core.events.install_request import (
     INSTRUCTIONS,
+    InstallEntry,
     Json,
     Skill,
-    Wanted,
     WantedCopy,
     WantedEntry,
     WantedMember,
@@ -81,7 +81,7 @@ class Installation:
         value: dict[str, Json] = {"type": "command", "command": command}
         return (WantedMember(self._settings(home), ("statusLine",), value, command, wraps="command"),)
 
-    def tool_entries(self, relay: Sequence[str], home: Path) -> tuple[Wanted, ...]:
+    def tool_entries(self, relay: Sequence[str], home: Path) -> tuple[InstallEntry, ...]:
         """The server of Holdfast's tools."""
         program, *words = relay
         value: dict[str, Json] = {"type": "stdio", "command": program, "args": [*words]}

@@ -276,7 +276,7 @@ def _queued(attachment: Attachment, frame: Frame) -> Iterator[Event]:
 
 def _brief(text: str, frame: Frame) -> Iterator[Event]:
     if frame.is_main and has_injected_text(text):
-        yield BriefSeen(**frame.common(Origin.OURS), text=text)
+        yield BriefSeen(**frame.common(Origin.HOLDFAST), text=text)
 
 
 def _summary(text: str, frame: Frame) -> Iterator[Event]:

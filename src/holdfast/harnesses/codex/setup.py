@@ -17,9 +17,9 @@ from typing import Final, Self
 from holdfast.core.events.event import Skipped
 from holdfast.core.events.install_request import (
     INSTRUCTIONS,
+    InstallEntry,
     Json,
     Skill,
-    Wanted,
     WantedBlock,
     WantedCopy,
     WantedEntry,
@@ -81,7 +81,7 @@ class Installation:
             for event, seconds in TIMEOUTS
         )
 
-    def tool_entries(self, relay: Sequence[str], home: Path) -> tuple[Wanted, ...]:
+    def tool_entries(self, relay: Sequence[str], home: Path) -> tuple[InstallEntry, ...]:
         """The server of Holdfast's tools, and a paragraph about them in every session's instructions."""
         program, *words = relay
         config = self._settings(home) / "config.toml"

@@ -377,7 +377,7 @@ def _with_kinds(blocks: list[str], item: Item) -> Iterator[tuple[str, str]]:
 
 def _brief(words: str, record: str, frame: Frame, reached: RecordContext) -> Iterator[Event]:
     if reached.is_main and has_injected_text(words):
-        yield BriefSeen(**frame.common(Origin.OURS, record), text=words)
+        yield BriefSeen(**frame.common(Origin.HOLDFAST, record), text=words)
 
 
 def _notified(words: str, record: str, frame: Frame) -> Iterator[Event]:

@@ -13,9 +13,9 @@ from typing import Final, Self
 from holdfast.core.events.event import Skipped
 from holdfast.core.events.install_request import (
     INSTRUCTIONS,
+    InstallEntry,
     Json,
     Skill,
-    Wanted,
     WantedBlock,
     WantedCopy,
     WantedEntry,
@@ -75,7 +75,7 @@ class Installation:
             for event, timeout in TIMEOUTS
         )
 
-    def tool_entries(self, relay: Sequence[str], home: Path) -> tuple[Wanted, ...]:
+    def tool_entries(self, relay: Sequence[str], home: Path) -> tuple[InstallEntry, ...]:
         """The server of Holdfast's tools, and a paragraph about them in every session's instructions."""
         program, *words = relay
         value: dict[str, Json] = {"command": program, "args": [*words]}

@@ -116,7 +116,7 @@ def _returned(call: ToolCall, action: Action, frame: Frame) -> Iterator[Event]:
     brief = brief_in(whole)
     # Results of Holdfast's own tools are fenced too, but they are not briefs.
     if brief and not is_own_tool(call.name or ""):
-        yield BriefSeen(**frame.part(Origin.OURS, "brief"), text=brief)
+        yield BriefSeen(**frame.part(Origin.HOLDFAST, "brief"), text=brief)
     output, exit_status = without_hooks(whole).strip(), None
     if action is Action.RUN and (background := _LEFT.match(_INSIDE.sub("", output))):
         common = frame.part(Origin.TOOL, "running")

@@ -163,7 +163,7 @@ def _prompted(message: Message, frame: Frame) -> Iterator[Event]:
         yield Prompt(**frame.common(Origin.HUMAN), text=words)
     brief = brief_in("\n".join(whole))
     if brief and frame.is_main:
-        yield BriefSeen(**frame.part(Origin.OURS, "brief"), text=brief)
+        yield BriefSeen(**frame.part(Origin.HOLDFAST, "brief"), text=brief)
 
 
 def _answered(message: Message, frame: Frame, reached: _Reached) -> Iterator[Event]:

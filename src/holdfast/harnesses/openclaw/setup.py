@@ -12,9 +12,9 @@ from typing import Final, Self
 
 from holdfast.core.events.install_request import (
     INSTRUCTIONS,
+    InstallEntry,
     Json,
     Skill,
-    Wanted,
     WantedBlock,
     WantedCopy,
     WantedEntry,
@@ -104,7 +104,7 @@ class Installation:
     def plugin_files(self, holdfast: Path, home: Path) -> tuple[WantedCopy, ...]:
         return plugin_copies(_SOURCE, self.folder_in(home) / PLUGIN, holdfast)
 
-    def tool_entries(self, relay: Sequence[str], home: Path) -> tuple[Wanted, ...]:
+    def tool_entries(self, relay: Sequence[str], home: Path) -> tuple[InstallEntry, ...]:
         """The server of Holdfast's tools, and a paragraph about them in the instructions of each agent.
 
         If an agent has no instructions yet, OpenClaw must write them first: it fills an empty workspace.

@@ -386,7 +386,7 @@ def _usage(tokens: Tokens, model: str, frame: Frame) -> Iterable[Event]:
 
 def _brief(content: str | list[Block] | None, frame: Frame) -> Iterable[Event]:
     text = tools.content_text(content)
-    return (BriefSeen(**frame.common(Origin.OURS), text=text),) if has_injected_text(text) else ()
+    return (BriefSeen(**frame.common(Origin.HOLDFAST), text=text),) if has_injected_text(text) else ()
 
 
 def _compacted(record: Record, frame: Frame) -> Compacted:

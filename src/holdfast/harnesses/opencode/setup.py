@@ -13,9 +13,9 @@ from typing import Final, Self
 from holdfast.core.events.event import Skipped
 from holdfast.core.events.install_request import (
     INSTRUCTIONS,
+    InstallEntry,
     Json,
     Skill,
-    Wanted,
     WantedBlock,
     WantedCopy,
     WantedEntry,
@@ -58,7 +58,7 @@ class Installation:
         """The plugin itself, in its own folder: OpenCode takes every file of the usual one for a plugin."""
         return plugin_copies(_SOURCE, _plugin(self._in(home)).parent, holdfast)
 
-    def tool_entries(self, relay: Sequence[str], home: Path) -> tuple[Wanted, ...]:
+    def tool_entries(self, relay: Sequence[str], home: Path) -> tuple[InstallEntry, ...]:
         """The server of Holdfast's tools, and a paragraph about them in every session's instructions."""
         folder = self._in(home)
         value: dict[str, Json] = {"type": "local", "command": [*relay], "enabled": True}
