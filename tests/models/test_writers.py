@@ -11,7 +11,7 @@ import pytest
 
 from holdfast import models
 from holdfast.errors import ModelBusy, ModelError
-from holdfast.models.base import CUT_OFF, REFUSED, Address, Answer, Writer
+from holdfast.models.base import CUT_OFF, REFUSED, Address, ModelAnswer, Writer
 from holdfast.models.command import CommandWriter
 from tests.models import api_server
 from tests.models.api_server import ApiServer, Said
@@ -44,7 +44,7 @@ def api(request: pytest.FixtureRequest, server: ApiServer) -> Api:
 
 def test_an_answer_comes_with_what_it_took(api: Api) -> None:
     api.server.script(api.says("Hello."))
-    assert api.writer().write("Hi?", 50) == Answer("Hello.", 100, 10)
+    assert api.writer().write("Hi?", 50) == ModelAnswer("Hello.", 100, 10)
     (seen,) = api.server.seen
     assert (seen.body["model"], seen.body["max_tokens"]) == ("small", 50)
     assert seen.body["messages"] == [{"role": "user", "content": "Hi?"}]
@@ -134,7 +134,7 @@ def test_an_answer_that_broke_off_is_no_answer(api: Api, body: bytes) -> None:
 
 def test_an_empty_answer_is_empty(api: Api) -> None:
     api.server.script(api.says(""))
-    assert api.writer().write("Hi?", 50) == Answer("", 100, 10)
+    assert api.writer().write("Hi?", 50) == ModelAnswer("", 100, 10)
 
 
 @pytest.mark.parametrize(

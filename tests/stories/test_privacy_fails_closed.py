@@ -31,7 +31,7 @@ from holdfast.engine.recording import importing
 from holdfast.engine.recording.memorize import MemoryRequest
 from holdfast.engine.repository.git import identity
 from holdfast.engine.tools import session_tools
-from holdfast.engine.tools.caller import Call
+from holdfast.engine.tools.caller import CallContext
 from holdfast.engine.upkeep import maintain
 from holdfast.errors import ProtectionUnreadable
 
@@ -127,7 +127,7 @@ class Office:
         return await self.worker.do(Urgency.CONTROL, lambda: work(self.dispatcher.engine))
 
     async def calls(self, tool: str, **given: object) -> str:
-        return (await self.mcp.call(Call(cwd=str(self.place.project)), tool, given)).problem
+        return (await self.mcp.call(CallContext(cwd=str(self.place.project)), tool, given)).problem
 
 
 def syntax_error(place: Place) -> None:

@@ -26,7 +26,7 @@ from holdfast.core.documents.ledger import new_ledger_text as ledger_text
 from holdfast.core.documents.ledger import read as read_ledger
 from holdfast.errors import PathRefused
 from holdfast.files import atomic
-from holdfast.files.together import FileChange, Target, locked, write_together
+from holdfast.files.together import FileWrite, Target, locked, write_together
 from holdfast.lazy_dataclass import dataclass
 
 VERSIONS_KEPT: Final = 20
@@ -149,8 +149,8 @@ def write(
 
     In our home nothing stands unredacted; the user's own file is the user's.
     """
-    changes = [FileChange(place.target, text.encode(errors="replace"))]
-    changes.append(FileChange(Target(str(place.own)), ledger_text(own, "").encode(errors="replace")))
+    changes = [FileWrite(place.target, text.encode(errors="replace"))]
+    changes.append(FileWrite(Target(str(place.own)), ledger_text(own, "").encode(errors="replace")))
     before, past = read(place), versions(place)[:1]
     last = "".join(version.text() for version in past)
     if before and redact(before) != last:
@@ -159,7 +159,7 @@ def write(
     changes.append(_version(place, at, who, redact(text)))
     # What says the same again, only later, takes the place of what it repeats.
     repeated = [version for version in past if _bare(last) == _bare(redact(text)) and version.at < at]
-    changes += [FileChange(Target(str(version.path)), None) for version in repeated]
+    changes += [FileWrite(Target(str(version.path)), None) for version in repeated]
     write_together(place.folder / "journal", changes)
     for version in versions(place)[VERSIONS_KEPT:]:
         version.path.unlink(missing_ok=True)
@@ -169,8 +169,8 @@ def _bare(text: str) -> list[str]:
     return [line for line in text.splitlines() if not STAMP.match(line)]
 
 
-def _version(place: LedgerPlace, at: int, who: str, text: str) -> FileChange:
-    return FileChange(
+def _version(place: LedgerPlace, at: int, who: str, text: str) -> FileWrite:
+    return FileWrite(
         Target(str(place.folder / "history" / f"{at:015d}-{who}.md")), text.encode(errors="replace")
     )
 

@@ -57,7 +57,7 @@ CUT_OFF: Final = "its answer was cut off"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ModelAnswer:
     """What a model wrote, and how many tokens it was sent and gave back, as it counted them."""
 
     text: str
@@ -84,7 +84,7 @@ class Writer(Protocol):
         """Which model it is, for a person."""
         ...
 
-    def write(self, question: str, most_tokens: int) -> Answer:
+    def write(self, question: str, most_tokens: int) -> ModelAnswer:
         """The answer, of at most so many tokens. ModelBusy if it is worth asking again, else ModelError."""
         ...
 

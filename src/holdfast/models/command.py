@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from holdfast.errors import ModelBusy, ModelError
-from holdfast.models.base import Answer
+from holdfast.models.base import ModelAnswer
 
 CHARS_PER_TOKEN: Final = 4
 """What one says where nothing counts."""
@@ -37,7 +37,7 @@ class CommandWriter:
     def name(self) -> str:
         return f"command/{Path(self._words[0]).name}"
 
-    def write(self, question: str, most_tokens: int) -> Answer:  # noqa: ARG002 - a command has its own limit
+    def write(self, question: str, most_tokens: int) -> ModelAnswer:  # noqa: ARG002 - a command has its own limit
         try:
             answer, stderr, status = self._run(question)
         except OSError as error:
@@ -45,7 +45,7 @@ class CommandWriter:
         if status != 0:
             error_text = " ".join(stderr.split())[-_ERROR_CHARS:]
             raise ModelError(f"`{self._words[0]}` ended with {status}: {error_text}")
-        return Answer(answer.strip(), len(question) // CHARS_PER_TOKEN, len(answer) // CHARS_PER_TOKEN)
+        return ModelAnswer(answer.strip(), len(question) // CHARS_PER_TOKEN, len(answer) // CHARS_PER_TOKEN)
 
     def _run(self, question: str) -> tuple[str, str, int]:
         with subprocess.Popen(

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from holdfast.cli.daemon_requests import Place, current_view
+from holdfast.cli.daemon_requests import ProjectChoice, current_view
 from holdfast.cli.options import command, json_option, project_option
 from holdfast.cli.printing import give, give_json, say, working
 from holdfast.core.text.strings import elapsed, one_line, shortened
@@ -65,7 +65,7 @@ def brief(*, project: Path | None, budget: int | None, as_json: bool, **reading:
     """
     source = _Reading(**reading)
     if source.transcript is None:
-        row = current_view("brief", Place(project), budget=budget)
+        row = current_view("brief", ProjectChoice(project), budget=budget)
     else:
         row = _from_file(source, budget)
     if as_json:

@@ -9,7 +9,7 @@ from typing import Final
 
 from holdfast.core.redaction.assignments import assigned_at, column_at, trim_value
 from holdfast.core.redaction.names import FOREIGN_ANCHORS, NAME_ANCHORS, Proof, announced_by
-from holdfast.core.redaction.rules import Page, Rule
+from holdfast.core.redaction.rules import Rule, TextPage
 from holdfast.core.redaction.sentences import passphrase_at, sentence_secret_at
 from holdfast.core.redaction.spans import VARIABLE, Rank, Span
 from holdfast.core.redaction.values import is_secret_unquoted
@@ -47,7 +47,7 @@ _VALUE: Final = compiled(
 )
 
 
-def by_foreign_name(page: Page) -> Iterator[Span]:
+def by_foreign_name(page: TextPage) -> Iterator[Span]:
     """The values behind all such words of a text."""
     for end, kind in _words(page):
         match = _VALUE.match(page.text, end)
@@ -58,7 +58,7 @@ def by_foreign_name(page: Page) -> Iterator[Span]:
             yield Span(match.start("value"), match.start("value") + len(value), kind, Rank.NAME)
 
 
-def _words(page: Page) -> Iterator[tuple[int, str]]:
+def _words(page: TextPage) -> Iterator[tuple[int, str]]:
     """Where each word ends, and what it says."""
     place = page.flat.find(b"??")
     while place >= 0:

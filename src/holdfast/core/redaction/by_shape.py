@@ -11,7 +11,7 @@ from holdfast.core.redaction import forms
 from holdfast.core.redaction.blocks import NO_LINES, NO_MORE_LINES, EncodedDocument, documents, goes_on
 from holdfast.core.redaction.forms import LED, SIGNED, TOKEN_CHARACTERS
 from holdfast.core.redaction.names import PROVIDERS, announced_by, announces_if_random
-from holdfast.core.redaction.rules import Page
+from holdfast.core.redaction.rules import TextPage
 from holdfast.core.redaction.spans import Rank, Span
 from holdfast.core.redaction.values import is_code_name, is_drawn, is_hex, is_mixed, is_scrambled
 from holdfast.core.redaction.views import encoded_at
@@ -375,7 +375,7 @@ _LONGEST_STRETCH: Final = 20
 _LENGTH_OF_UUID: Final = 36
 
 
-def keys_by_shape(page: Page) -> Iterator[Span]:
+def keys_by_shape(page: TextPage) -> Iterator[Span]:
     """The keys among the runs of a text."""
     text, flat, name_at = page.text, page.flat, _NAME.match
     runs = flat.translate(_TOKEN_CHARACTERS)
@@ -446,7 +446,7 @@ def _in_lines(text: str, document: EncodedDocument) -> Iterator[Span]:
             yield Span(start + column, document.whole, "private-key", Rank.FORM)
 
 
-def _keys_in(page: Page, start: int, end: int) -> Iterator[Span]:
+def _keys_in(page: TextPage, start: int, end: int) -> Iterator[Span]:
     """The keys of a run: of known forms, one after the other, and what may hide in the rest."""
     text = page.text
     if page.flat[start - 1] in _ESCAPES and (escape := _ESCAPE.match(text, start - 1)):

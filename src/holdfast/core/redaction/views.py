@@ -13,7 +13,7 @@ from operator import itemgetter
 from typing import Final
 
 from holdfast.core.redaction.blocks import EncodedDocument, documents, is_inside
-from holdfast.core.redaction.rules import Page
+from holdfast.core.redaction.rules import TextPage
 from holdfast.core.redaction.spans import Span
 from holdfast.core.redaction.values import is_drawn, is_scrambled
 from holdfast.core.text.patterns import compiled
@@ -52,7 +52,7 @@ class View:
         return original + place - shown
 
 
-def views(page: Page) -> Iterator[View]:
+def views(page: TextPage) -> Iterator[View]:
     """The parts of a text that read otherwise than they stand; most texts have none."""
     text, flat = page.text, page.flat
     escapes = _BACKSLASH in flat

@@ -25,7 +25,7 @@ from holdfast.stores.codec import to_iso
 router = APIRouter(tags=["health"])
 
 
-class FindingRow(BaseModel):
+class CheckRow(BaseModel):
     """What one check found."""
 
     check: str
@@ -39,7 +39,7 @@ class Health(BaseModel):
 
     version: str
     ok: bool
-    findings: list[FindingRow]
+    findings: list[CheckRow]
 
 
 class ScoreRow(BaseModel):

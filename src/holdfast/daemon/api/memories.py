@@ -56,7 +56,7 @@ class MemoryPage(Page[MemoryRow]):
     """Some memories, the newest first."""
 
 
-class FindingRow(BaseModel):
+class RecallRow(BaseModel):
     """A text that was found."""
 
     id: str
@@ -73,7 +73,7 @@ class FindingRow(BaseModel):
     )
 
 
-class FindingPage(Page[FindingRow]):
+class FindingPage(Page[RecallRow]):
     """Some of what was found, the best first."""
 
 

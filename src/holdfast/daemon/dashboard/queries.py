@@ -76,7 +76,7 @@ def would_keep(engine: Engine, key: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class OneSession:
+class SessionDetails:
     """All that a session's page shows."""
 
     row: Row
@@ -85,11 +85,11 @@ class OneSession:
     point: Row | None
 
 
-def one_session(engine: Engine, key: str, point: str) -> OneSession:
+def one_session(engine: Engine, key: str, point: str) -> SessionDetails:
     """A session, its timeline, its checkpoints, and the chosen point."""
     session = _session(engine, key)
     checkpoints = engine.store.checkpoints_of_session(key, CHECKPOINTS_SHOWN)
-    return OneSession(
+    return SessionDetails(
         session_row(engine, session),
         timeline_view(engine, key),
         [_checkpoint_row(checkpoint) for checkpoint in checkpoints],

@@ -11,7 +11,7 @@ from typing import Final
 from holdfast.core.brief.brief_input import Reason
 from holdfast.core.brief.compose import Receipt
 from holdfast.core.evaluation.facts import Fact
-from holdfast.core.evaluation.scores import Beginning, RecalledText, count_facts, named_in, recalls
+from holdfast.core.evaluation.scores import AgentRecall, Beginning, count_facts, named_in, recalls
 from holdfast.core.evaluation.survival import compactions, is_by_agent, is_conversation
 from holdfast.core.events.event import Event
 from holdfast.core.session.score import SessionScore, Start
@@ -77,12 +77,12 @@ def _score(engine: Engine, session: Session, events: Sequence[Event]) -> Session
     )
 
 
-def _recalled_texts(engine: Engine, session: Session) -> list[RecalledText]:
+def _recalled_texts(engine: Engine, session: Session) -> list[AgentRecall]:
     """The texts that the agent recalled, as far as they are still stored."""
-    recalled: list[RecalledText] = []
+    recalled: list[AgentRecall] = []
     for id, at in engine.store.recalls(session.key):
         documents = engine.store.documents_beginning(id, EVERYWHERE, 1)
-        recalled += [RecalledText(at, document.text) for document in documents]
+        recalled += [AgentRecall(at, document.text) for document in documents]
     return recalled
 
 
