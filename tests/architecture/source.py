@@ -78,7 +78,7 @@ def assert_holds(check: Check, sources: Iterable[Source]) -> None:
     assert not findings, "\n" + "\n".join(findings)
 
 
-def said(check: Check, path: str, text: str) -> str:
+def findings_in(check: Check, path: str, text: str) -> str:
     """What a check says of a made-up file, for the tests that prove it can fail."""
     return "\n".join(finding.says for finding in check(Source(path, text)))
 

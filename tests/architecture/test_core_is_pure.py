@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.architecture.source import Finding, Source, assert_holds, dotted, imported, package, said
+from tests.architecture.source import Finding, Source, assert_holds, dotted, findings_in, imported, package
 from tests.tables import every_row
 
 PURE_MODULES = frozenset(
@@ -117,7 +117,7 @@ def test_core_is_pure() -> None:
     ],
 )
 def test_a_look_at_the_world_is_found(text: str) -> None:
-    assert said(pure, "core/session/session.py", text)
+    assert findings_in(pure, "core/session/session.py", text)
 
 
 @pytest.mark.parametrize(
@@ -135,4 +135,4 @@ def test_a_look_at_the_world_is_found(text: str) -> None:
     ],
 )
 def test_pure_code_and_other_rooms_are_left_alone(path: str, text: str) -> None:
-    assert said(pure, path, text) == ""
+    assert findings_in(pure, path, text) == ""

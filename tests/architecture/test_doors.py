@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.architecture.source import Finding, Source, assert_holds, dotted, package, said
+from tests.architecture.source import Finding, Source, assert_holds, dotted, findings_in, package
 
 DOORS = frozenset(
     {
@@ -83,15 +83,15 @@ def test_every_listed_door_is_one() -> None:
 )
 def test_a_broad_except_inside_is_found(handler: str) -> None:
     text = f"def record():\n    try:\n        act()\n    {handler}\n        pass"
-    assert "`record`" in said(broad_excepts_at_doors, "engine/recording/record.py", text)
-    assert said(broad_excepts_at_doors, "hook.py", text.replace("record", "run")) == ""
+    assert "`record`" in findings_in(broad_excepts_at_doors, "engine/recording/record.py", text)
+    assert findings_in(broad_excepts_at_doors, "hook.py", text.replace("record", "run")) == ""
 
 
 def test_suppressing_everything_is_found() -> None:
     text = "def record():\n    with contextlib.suppress(Exception):\n        act()"
-    assert said(broad_excepts_at_doors, "engine/recording/record.py", text)
+    assert findings_in(broad_excepts_at_doors, "engine/recording/record.py", text)
 
 
 def test_a_named_error_is_fine() -> None:
     text = "def record():\n    try:\n        act()\n    except (OSError, ValueError):\n        pass"
-    assert said(broad_excepts_at_doors, "engine/recording/record.py", text) == ""
+    assert findings_in(broad_excepts_at_doors, "engine/recording/record.py", text) == ""

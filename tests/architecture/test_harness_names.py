@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.architecture.source import Finding, Source, assert_holds, package, said
+from tests.architecture.source import Finding, Source, assert_holds, findings_in, package
 
 NAMES = {
     "claude_code": re.compile(r"claude", re.IGNORECASE),
@@ -68,7 +68,7 @@ def test_harness_names_stay_at_home() -> None:
     ],
 )
 def test_a_name_away_from_home_is_found(path: str, text: str) -> None:
-    assert said(harness_names_at_home, path, text)
+    assert findings_in(harness_names_at_home, path, text)
 
 
 @pytest.mark.parametrize(
@@ -80,4 +80,4 @@ def test_a_name_away_from_home_is_found(path: str, text: str) -> None:
     ],
 )
 def test_a_name_at_home_is_fine(path: str, text: str) -> None:
-    assert said(harness_names_at_home, path, text) == ""
+    assert findings_in(harness_names_at_home, path, text) == ""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.architecture.source import Check, Finding, Source, assert_holds, imported, package, said
+from tests.architecture.source import Check, Finding, Source, assert_holds, findings_in, imported, package
 from tests.tables import every_row
 
 SIDE_ROOMS = frozenset({"harnesses", "stores", "files", "models"})
@@ -150,7 +150,7 @@ def test_the_package_keeps_its_direction(check: Check) -> None:
     ],
 )
 def test_an_import_against_the_direction_is_found(path: str, line: str) -> None:
-    assert said(one_way, path, line)
+    assert findings_in(one_way, path, line)
 
 
 @pytest.mark.parametrize(
@@ -169,17 +169,17 @@ def test_an_import_against_the_direction_is_found(path: str, line: str) -> None:
     ],
 )
 def test_an_import_along_the_direction_is_fine(path: str, line: str) -> None:
-    assert said(one_way, path, line) == ""
+    assert findings_in(one_way, path, line) == ""
 
 
 @pytest.mark.parametrize("path", ["harnesses/alpha/hooks.py", "harnesses/base.py"])
 def test_an_implementation_known_outside_its_folder_is_found(path: str) -> None:
     check = folders_apart(frozenset({"harnesses/alpha", "harnesses/beta"}))
-    assert "harnesses/base.py" in said(check, path, "from holdfast.harnesses.beta.hooks import parse")
-    assert said(check, path, "from holdfast.harnesses.fields import text") == ""
+    assert "harnesses/base.py" in findings_in(check, path, "from holdfast.harnesses.beta.hooks import parse")
+    assert findings_in(check, path, "from holdfast.harnesses.fields import text") == ""
 
 
 @pytest.mark.parametrize("path", ["hook.py", "daemon/local/client.py"])
 def test_a_dependency_in_a_file_that_must_start_fast_is_found(path: str) -> None:
-    assert "msgspec" in said(standard_library_only, path, "import os\nimport msgspec")
-    assert said(standard_library_only, path, "import os\nfrom json import loads") == ""
+    assert "msgspec" in findings_in(standard_library_only, path, "import os\nimport msgspec")
+    assert findings_in(standard_library_only, path, "import os\nfrom json import loads") == ""
