@@ -58,7 +58,7 @@ CLOCKS = frozenset({"now", "utcnow", "today"})
 
 def pure(source: Source) -> Iterator[Finding]:
     """Nothing in core imports or calls what depends on the world outside its arguments."""
-    if source.room != "core":
+    if source.package_name != "core":
         return
     for name, line in imported(source):
         if not _is_pure(name):

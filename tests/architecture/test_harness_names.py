@@ -23,7 +23,7 @@ REGISTRY = "harnesses/__init__.py"
 
 
 def harness_names_at_home(source: Source) -> Iterator[Finding]:
-    """No room but harnesses says which harnesses there are."""
+    """No package but harnesses says which harnesses there are."""
     registered = Counter[str]()
     for number, line in enumerate(source.text.split("\n"), 1):
         for folder, name in NAMES.items():
@@ -34,7 +34,7 @@ def harness_names_at_home(source: Source) -> Iterator[Finding]:
                 yield Finding(
                     source.path,
                     number,
-                    f"`{_found(name, line)}` may be named in `harnesses/{folder}/` only; "
+                    f"`{_name_in(name, line)}` may be named in `harnesses/{folder}/` only; "
                     "make what differs part of the contract in `harnesses/base.py`",
                 )
             elif registered[folder] > 1:
@@ -43,7 +43,7 @@ def harness_names_at_home(source: Source) -> Iterator[Finding]:
                 )
 
 
-def _found(name: re.Pattern[str], line: str) -> str:
+def _name_in(name: re.Pattern[str], line: str) -> str:
     match = name.search(line)
     return match.group() if match else ""
 

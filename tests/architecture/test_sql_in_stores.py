@@ -41,7 +41,7 @@ def sql_in_stores(source: Source) -> Iterator[Finding]:
 
     How such a database is opened stands beside them, in `databases.py`.
     """
-    if source.room == "stores" or _reads_its_harness(source):
+    if source.package_name == "stores" or _reads_its_harness(source):
         return
     for name, line in imported(source):
         if name.split(".", 1)[0] in DRIVERS:

@@ -49,7 +49,7 @@ def no_module_state(source: Source) -> Iterator[Finding]:
 
 def async_in_daemon(source: Source) -> Iterator[Finding]:
     """Synchronous inside: only the daemon waits for many things at once."""
-    if source.room == "daemon":
+    if source.package_name == "daemon":
         return
     lines = [getattr(node, "lineno", 1) for node in source.nodes if isinstance(node, ASYNC_NODES)]
     lines += [line for name, line in imported(source) if name.split(".", 1)[0] in ASYNC_MODULES]

@@ -137,7 +137,7 @@ def test_more_than_it_takes_is_refused(lodging: Lodging) -> None:
     assert lodging.ask("status")["spooled"] == 0
 
 
-class TestDoors:
+class TestListeners:
     def test_where_there_are_no_unix_sockets_it_listens_on_loopback_and_asks_for_a_token(
         self, lodging: Lodging
     ) -> None:

@@ -89,7 +89,7 @@ class Playhouse:
             fields = json.loads(payload)
         except ValueError:
             return Skipped("not JSON")
-        told = _told(fields, envelope)
+        told = _events_of(fields, envelope)
         return HookEvent(
             session=fields["session"],
             cwd=fields["cwd"],
@@ -171,7 +171,7 @@ class Playhouse:
         return ()
 
 
-def _told(fields: Mapping[str, str], envelope: Envelope) -> tuple[Event, ...]:
+def _events_of(fields: Mapping[str, str], envelope: Envelope) -> tuple[Event, ...]:
     session, at, id = fields["session"], envelope.at, envelope.id
     match fields["kind"]:
         case "start":

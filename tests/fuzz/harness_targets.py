@@ -15,7 +15,7 @@ from holdfast.harnesses.base import Envelope, Harness, HookEvent, Reader, Status
 from tests.fuzz.target import Target
 from tests.harnesses.test_reader_contract import SAMPLES
 
-LETTERS = (
+HOOK_EVENTS = (
     b'{"session_id":"s1","cwd":"/p","hook_event_name":"SessionStart","source":"compact","model":"m"}',
     b'{"session_id":"s1","cwd":"/p","hook_event_name":"UserPromptSubmit","prompt":"go on"}',
     b'{"sessionKey":"s1","hook_event_name":"PreCompact","trigger":"auto","transcript_path":"/t.jsonl"}',
@@ -30,7 +30,7 @@ PIECES_MOST = 10_000
 def targets() -> Iterator[Target]:
     """The letters of every harness that has them, and the transcripts of all."""
     for name in names():
-        yield Target(f"letters-{name}", LETTERS, partial(_hear, get(name)))
+        yield Target(f"letters-{name}", HOOK_EVENTS, partial(_hear, get(name)))
     for name in readable():
         yield Target(f"transcripts-{name}", _seeds(SAMPLES[name]), partial(_read, reader(name)))
 

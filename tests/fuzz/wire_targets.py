@@ -13,7 +13,7 @@ from pathlib import Path
 
 from holdfast import hook
 from holdfast.daemon.local import wire
-from tests.fuzz.harness_targets import LETTERS
+from tests.fuzz.harness_targets import HOOK_EVENTS
 from tests.fuzz.target import Target
 
 REQUESTS = (
@@ -30,7 +30,7 @@ ANSWER_S = 5.0
 def targets() -> Iterator[Target]:
     """The wire's two sides, and every function of the hook that reads what others wrote."""
     yield Target("wire", REQUESTS, _wire)
-    yield Target("hook-letters", LETTERS, _hook_letter)
+    yield Target("hook-letters", HOOK_EVENTS, _hook_event)
     yield Target("hook-counts", NUMBERS, _hook_count)
     yield Target("hook-answers", REQUESTS, _hook_answer)
 
@@ -42,7 +42,7 @@ def _wire(received: bytes) -> None:
     assert body is None or wire.answered(wire.answer(body)) == body
 
 
-def _hook_letter(payload: bytes) -> None:
+def _hook_event(payload: bytes) -> None:
     """Nothing but the allowed fields is spooled, and what is no letter is refused as the hook expects."""
     assert isinstance(hook.event_name(payload), str)
     with suppress(ValueError, TypeError, RecursionError):

@@ -15,7 +15,7 @@ from holdfast import hook
 from tests.hook.fake_daemon import FakeDaemon, answer
 from tests.hook.harness import ENVIRONMENT, NOTHING, Harness, payload
 
-NO_LETTERS = {
+BAD_PAYLOADS = {
     "empty": b"",
     "truncated": payload("Stop")[:-1],
     "binary": bytes(range(256)),
@@ -27,7 +27,7 @@ NO_LETTERS = {
     "deep and closed": b"[" * 200_000 + b"]" * 200_000,
     "a number too long": b'{"a":' + b"9" * 10_000 + b"}",
 }
-each_non_letter = pytest.mark.parametrize("text", NO_LETTERS.values(), ids=NO_LETTERS.keys())
+each_non_letter = pytest.mark.parametrize("text", BAD_PAYLOADS.values(), ids=BAD_PAYLOADS.keys())
 
 
 @each_non_letter

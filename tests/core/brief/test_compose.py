@@ -330,15 +330,15 @@ MINE = LayerContent(
 )
 
 
-def told(*layers: LayerContent, chars: int = 6_000) -> BriefInput:
+def with_continuity(*layers: LayerContent, chars: int = 6_000) -> BriefInput:
     return BriefInput(
         Reason.STARTUP, worked(), NOON, startup=StartupInput(layers, (), StartupLimits(60, chars))
     )
 
 
 def test_what_the_brief_says_is_not_said_again() -> None:
-    bare = compose_for_start(replace(told(), startup=None), 2_000)
-    both = compose_for_start(told(*LAYERS), 2_000)
+    bare = compose_for_start(replace(with_continuity(), startup=None), 2_000)
+    both = compose_for_start(with_continuity(*LAYERS), 2_000)
     assert both.text == bare.text, "the session that the brief is of is the one that was saved"
     omitted = [item.omitted for item in both.items if item.kind == CONTINUITY_KIND]
     assert omitted
@@ -346,28 +346,30 @@ def test_what_the_brief_says_is_not_said_again() -> None:
 
 
 def test_what_only_the_continuity_says_stands_behind_the_brief() -> None:
-    brief = compose_for_start(told(*LAYERS, MINE), 2_000).text
+    brief = compose_for_start(with_continuity(*LAYERS, MINE), 2_000).text
     assert brief.index("## Session Recovery Context") < brief.index(CONTINUITY_TITLE)
     assert brief.count("ask Ada about the port") == 1
     assert brief.count("tests/test_retry.py") == compose_for_start(
-        replace(told(), startup=None), 2_000
+        replace(with_continuity(), startup=None), 2_000
     ).text.count("tests/test_retry.py")
     assert without_injected_text(brief).strip() == "", "both are between our marks"
 
 
 def test_where_there_is_no_session_the_continuity_stands_alone() -> None:
-    alone = replace(told(MINE), session=session())
+    alone = replace(with_continuity(MINE), session=session())
     assert compose_for_start(alone, 2_000).text.startswith(f"<holdfast-recall>\n{CONTINUITY_TITLE}\n")
 
 
 @given(chars=st.integers(0, 4_000), budget=st.integers(200, 2_000))
 def test_both_together_stay_within_the_room_of_a_start(chars: int, budget: int) -> None:
-    brief = compose_for_start(told(*LAYERS, MINE, chars=chars), budget)
+    brief = compose_for_start(with_continuity(*LAYERS, MINE, chars=chars), budget)
     assert len(brief.text) <= max(chars, budget)
 
 
 def test_less_room_makes_the_block_smaller() -> None:
-    full = compose_for_start(told(MINE), 2_000)
-    tight = compose_for_start(with_narrower_continuity(told(MINE), len(full.text) / 6_000 - 0.01), 2_000)
+    full = compose_for_start(with_continuity(MINE), 2_000)
+    tight = compose_for_start(
+        with_narrower_continuity(with_continuity(MINE), len(full.text) / 6_000 - 0.01), 2_000
+    )
     assert len(tight.text) < len(full.text)
-    assert with_narrower_continuity(replace(told(), startup=None), 0.5).startup is None
+    assert with_narrower_continuity(replace(with_continuity(), startup=None), 0.5).startup is None

@@ -128,7 +128,7 @@ def command_events(command: str) -> tuple[Event, Event]:
     return called(command, Action.RUN, command), returned(command)
 
 
-def told(*events: Event) -> tuple[str, ...]:
+def conflicts_after(*events: Event) -> tuple[str, ...]:
     return conflicts(after(session(), *events).trail)
 
 
@@ -165,7 +165,7 @@ def told(*events: Event) -> tuple[str, ...]:
     ],
 )
 def test_what_does_not_go_together_is_a_warning(events: tuple[Event, ...], warning: str) -> None:
-    assert told(*events) == (warning,)
+    assert conflicts_after(*events) == (warning,)
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_what_does_not_go_together_is_a_warning(events: tuple[Event, ...], warni
     ],
 )
 def test_what_adds_to_each_other_is_none(events: tuple[Event, ...]) -> None:
-    assert told(*events) == ()
+    assert conflicts_after(*events) == ()
 
 
 @pytest.mark.parametrize(

@@ -169,7 +169,7 @@ def test_a_subagents_prompt_is_no_prompt() -> None:
     assert after(session(), prompt("do the sub task", "s1", agent="a1")).prompts_known == 0
 
 
-class TestPromptsToldTwice:
+class TestPromptsReportedTwice:
     """Reported by hook event and by transcript, in any order: each counts once."""
 
     payload = prompt("use a monotonic clock", "letter:1", turn="t1")

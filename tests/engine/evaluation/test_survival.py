@@ -202,7 +202,7 @@ def test_drift_is_looked_at_after_the_second_compaction(tmp_path: Path) -> None:
     assert len([check for check in checks if check.name == "drift"]) == 1
 
 
-TOLD: tuple[Event, ...] = (
+EVENTS: tuple[Event, ...] = (
     prompt("mend the lexer", "p1"),
     called("c1", Action.EDIT, "/src/lexer.py"),
     returned("c1"),
@@ -213,10 +213,10 @@ TOLD: tuple[Event, ...] = (
 )
 
 
-@given(st.lists(st.integers(0, len(TOLD)), max_size=4))
+@given(st.lists(st.integers(0, len(EVENTS)), max_size=4))
 def test_being_told_any_beginning_again_changes_nothing(sizes: list[int]) -> None:
-    beginnings = [event for size in sorted(sizes) for event in TOLD[:size]]
-    assert session_after([*beginnings, *TOLD]) == session_after(TOLD)
+    beginnings = [event for size in sorted(sizes) for event in EVENTS[:size]]
+    assert session_after([*beginnings, *EVENTS]) == session_after(EVENTS)
 
 
 def test_ours_is_among_the_builders() -> None:

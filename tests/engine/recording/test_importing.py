@@ -33,7 +33,7 @@ from holdfast.engine.repository.projects import every_project
 from holdfast.errors import TranscriptUnreadable
 from holdfast.settings import Capture, Records
 from tests.core.made_up import PROVIDER_KEYS
-from tests.engine.attic import NOW, ROOM, Attic, Killed
+from tests.engine.attic import NOW, SPACE_LEFT, Attic, Killed
 from tests.harnesses import claude_code_records as claude
 from tests.harnesses import codex_records as codex
 from tests.harnesses import openclaw_records as openclaw
@@ -132,7 +132,7 @@ def test_an_import_that_was_cut_off_goes_on_where_it_was(attic: Attic, tmp_path:
             raise Killed
 
     with pytest.raises(Killed):
-        take_in(attic.engine(), attic.survey().sessions, ROOM, done)
+        take_in(attic.engine(), attic.survey().sessions, SPACE_LEFT, done)
     assert 0 < len(attic.documents()) < len(whole.documents())
     attic.imported()
     assert attic.documents() == whole.documents()
@@ -165,7 +165,7 @@ def test_a_session_that_goes_live_while_it_waits_for_its_turn_is_left_alone(atti
     found = attic.survey()
     attic.payload("s1", "UserPromptSubmit", prompt="Why is it slow?")
     before = attic.store.session("s1")
-    take_in(attic.engine(), found.sessions, ROOM, lambda _: None)
+    take_in(attic.engine(), found.sessions, SPACE_LEFT, lambda _: None)
     assert attic.store.session("s1") == before
     assert [one for one in attic.documents() if one.kind == "record"] == []
 
@@ -174,7 +174,7 @@ def test_two_imports_at_once_keep_everything_once(attic: Attic) -> None:
     attic.keeps("s1", ("Why is it slow?", "The index is missing."))
     one, other = attic.survey(), attic.survey()
     for found in (one, other):
-        take_in(attic.engine(), found.sessions, ROOM, lambda _: None)
+        take_in(attic.engine(), found.sessions, SPACE_LEFT, lambda _: None)
     session = attic.store.session("s1")
     assert session is not None
     assert (session.prompts_known, len(attic.documents())) == (1, 1)
@@ -298,7 +298,7 @@ def test_what_several_sessions_said_is_found_in_the_same_one_in_whatever_order_t
 ) -> None:
     for key, time in said.items():
         attic.keeps(key, ("Go on", "Done."), said=f"2026-03-01T{time}:00.000Z")
-    take_in(attic.engine(), attic.survey().sessions, ROOM, lambda _: None, reading)
+    take_in(attic.engine(), attic.survey().sessions, SPACE_LEFT, lambda _: None, reading)
     assert [one.session for one in attic.documents()] == [found]
 
 
@@ -315,14 +315,14 @@ def test_a_file_that_is_gone_when_its_turn_comes_is_passed_over(attic: Attic) ->
     path = attic.keeps("s1", ("Why is it slow?", "The index is missing."))
     found = attic.survey()
     path.unlink()
-    assert take_in(attic.engine(), found.sessions, ROOM, lambda _: None).sessions == 0
+    assert take_in(attic.engine(), found.sessions, SPACE_LEFT, lambda _: None).sessions == 0
 
 
 def test_every_byte_is_accounted_for(attic: Attic) -> None:
     for number in range(3):
         attic.keeps(f"s{number}", ("Why?", "The index. " * 150_000))
     found, told = attic.survey(), list[int]()
-    take_in(attic.engine(), found.sessions, ROOM, told.append)
+    take_in(attic.engine(), found.sessions, SPACE_LEFT, told.append)
     assert sum(told) == found.size
     assert len(told) > len(found.sessions)
 
@@ -412,7 +412,7 @@ def test_several_processes_bring_in_the_same_as_one(attic: Attic, tmp_path: Path
     told = list[int]()
     found = attic.survey()
     with side_by_side(3) as reading:
-        taken = take_in(attic.engine(), found.sessions, ROOM, told.append, reading)
+        taken = take_in(attic.engine(), found.sessions, SPACE_LEFT, told.append, reading)
     assert attic.documents() == alone.documents()
     assert (taken.sessions, taken.no_room, sum(told)) == (7, 0, found.size)
     assert not any(SECRET in text.text for text in attic.store.texts())
@@ -428,7 +428,7 @@ def test_the_processes_end_when_the_import_is_cut_off(attic: Attic) -> None:
 
     found = attic.survey().sessions
     with pytest.raises(Killed), side_by_side(2) as reading:
-        take_in(attic.engine(), found, ROOM, done, reading)
+        take_in(attic.engine(), found, SPACE_LEFT, done, reading)
     assert active_children() == []
 
 
@@ -442,7 +442,7 @@ def test_a_process_that_dies_is_an_error_and_the_import_goes_on_afterwards(attic
 
     found = attic.survey().sessions
     with pytest.raises(TranscriptUnreadable, match="ended before"), side_by_side(2) as reading:
-        take_in(attic.engine(), found, ROOM, done, reading)
+        take_in(attic.engine(), found, SPACE_LEFT, done, reading)
     attic.imported()
     assert {one.session for one in attic.documents()} == {"s0", "s1", "s2", "s3"}
 
