@@ -81,7 +81,8 @@ def folders_apart(folders: frozenset[str]) -> Check:
                 and theirs.startswith(f"{source.package_name}/")
                 and not registry
             ):
-                says = f"`{theirs}` is one implementation among others; share through its `base.py`"
+                contract = f"{source.package_name}/base.py"
+                says = f"`{theirs}` is one implementation among others; share through `{contract}`"
                 yield Finding(source.path, line, says)
 
     return check
