@@ -134,5 +134,5 @@ def test_a_look_at_the_world_is_found(text: str) -> None:
         ("engine/recording/record.py", "import os, time\nprint(time.time())"),
     ],
 )
-def test_pure_code_and_other_rooms_are_left_alone(path: str, text: str) -> None:
+def test_pure_code_and_other_packages_are_left_alone(path: str, text: str) -> None:
     assert findings_in(pure, path, text) == ""

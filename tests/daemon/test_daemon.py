@@ -80,7 +80,7 @@ def test_what_was_acknowledged_survives_a_kill(lodging: Lodging) -> None:
     assert prompts_kept(lodging) == 20
 
 
-def test_a_letter_that_comes_twice_counts_once(lodging: Lodging) -> None:
+def test_a_hook_event_that_comes_twice_counts_once(lodging: Lodging) -> None:
     lodging.start()
     lodging.payload(prompt("once"), "same")
     lodging.payload(prompt("once"), "same")
@@ -291,7 +291,7 @@ def test_the_log_holds_no_secret(lodging: Lodging) -> None:
     assert secret not in lodging.log()
 
 
-def test_a_transcript_that_grows_is_followed_without_a_letter(lodging: Lodging) -> None:
+def test_a_transcript_that_grows_is_followed_without_a_hook_event(lodging: Lodging) -> None:
     lodging.start()
     path = lodging.root / ".claude" / "projects" / "p" / "s1.jsonl"
     path.parent.mkdir(parents=True)
@@ -313,7 +313,7 @@ def test_a_transcript_that_grows_is_followed_without_a_letter(lodging: Lodging) 
     wait_until(grown)
 
 
-def test_a_letter_is_answered_when_all_of_it_came_though_the_line_stays_open(lodging: Lodging) -> None:
+def test_a_hook_event_is_answered_when_all_of_it_came_though_the_line_stays_open(lodging: Lodging) -> None:
     lodging.start()
     payload = request(json.dumps({"session_id": "s1", "cwd": "/", "hook_event_name": "Stop"}), "1")
     assert wire.answered(lodging.send(payload, hang_up=False)) == b""

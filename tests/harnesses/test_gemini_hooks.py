@@ -74,7 +74,7 @@ def common(record: str, origin: Origin = Origin.HARNESS) -> Common:
         (payload("BeforeModel", llm_request={}), Ask.NOTHING, ()),
     ],
 )
-def test_each_letter_asks_and_tells(raw: bytes, ask: Ask, events: tuple[Event, ...]) -> None:
+def test_each_hook_event_asks_and_tells(raw: bytes, ask: Ask, events: tuple[Event, ...]) -> None:
     understood = hook_event(raw)
     assert (understood.ask, understood.events, understood.cwd) == (ask, events, CWD)
 

@@ -55,7 +55,7 @@ def hook_event(event: str, **fields: object) -> HookEvent:
         ("Novelty", {}, Ask.NOTHING, []),
     ],
 )
-def test_each_letter_asks_and_tells(
+def test_each_hook_event_asks_and_tells(
     event: str, fields: dict[str, object], ask: Ask, told: list[type]
 ) -> None:
     understood = hook_event(event, **fields)

@@ -92,7 +92,7 @@ def test_a_stale_next_step_does_not_linger(bench: Bench, harness: str) -> None:
     assert bench.items(ContinuityPart.NEXT)[1] == ("Next step: draw a table.",)
 
 
-def test_the_last_commands_are_told_not_the_first(bench: Bench, harness: str) -> None:
+def test_the_last_commands_are_reported_not_the_first(bench: Bench, harness: str) -> None:
     checks = [Runs(f"make check-{number}", "1 passed in 0.1s") for number in range(9)]
     bench.save(harness, GOAL, *checks)
     assert [item.split("`")[1] for item in bench.items(ContinuityPart.CONFIRMED)[0]] == [

@@ -129,7 +129,7 @@ def test_what_is_said_to_be_lost_is_not_in_what_was_left(replayed: Replayed, tmp
         assert any(sign.lower() not in window for sign in signs[fact.name])
 
 
-def test_the_brief_and_the_checkpoint_are_told_word_for_word(replayed: Replayed) -> None:
+def test_the_brief_and_the_checkpoint_are_reported_word_for_word(replayed: Replayed) -> None:
     said = printed(replayed)
     # The texts have empty lines with a bar of their own, so that a section ends at the first without.
     assert quoted(said, HEADS[1]).split() == replayed.checkpoint.split()
@@ -155,12 +155,12 @@ FACT = Fact("name", "text", ("one sign", "the other"))
 
 
 @pytest.mark.parametrize("text", ["one sign and the other", "The Other, and ONE\n   SIGN"])
-def test_a_fact_is_told_where_all_its_signs_are(text: str) -> None:
+def test_a_fact_is_present_where_all_its_signs_are(text: str) -> None:
     assert FACT.is_in(text)
 
 
 @pytest.mark.parametrize("text", ["", "one sign", "the other one", "one, sign, the other"])
-def test_a_fact_is_not_told_where_a_sign_is_missing(text: str) -> None:
+def test_a_fact_is_missing_where_a_sign_is_missing(text: str) -> None:
     assert not FACT.is_in(text)
 
 

@@ -42,7 +42,7 @@ def test_it_says_that_setup_was_never_run_and_makes_no_home(person: Person) -> N
     assert not person.home.exists()
 
 
-def test_after_setup_all_is_well_and_a_letter_makes_the_round_trip(connected: Person) -> None:
+def test_after_setup_all_is_well_and_a_hook_event_makes_the_round_trip(connected: Person) -> None:
     assert failures(connected) == {}
     shown = connected.types("doctor")
     trip = f"ok    round trip of {HARNESS}: from hook event to brief, through hook and daemon, in "
@@ -193,7 +193,7 @@ def test_a_daemon_that_hangs_is_waited_for_once(connected: Person) -> None:
         holder.kill()
 
 
-def test_what_was_captured_and_told_back_is_said(connected: Person) -> None:
+def test_what_was_captured_and_given_back_is_reported(connected: Person) -> None:
     connected.prompts("mend the parser")
     shown = connected.types("doctor").out
     assert f"ok    activity of {HARNESS}: last capture " in shown

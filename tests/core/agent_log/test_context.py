@@ -36,7 +36,7 @@ def texts_in_turns(records: Sequence[Record]) -> list[str]:
     return [part.text for turn in turns_of(records) for part in turn.parts if isinstance(part, Text)]
 
 
-def test_without_a_compaction_all_is_told() -> None:
+def test_without_a_compaction_all_is_shown() -> None:
     assert turns_of(FIRST_TURNS) == (
         UserTurn((Text("one"),)),
         AgentTurn((Text("two"),)),
@@ -46,7 +46,7 @@ def test_without_a_compaction_all_is_told() -> None:
     assert window_of(FIRST_TURNS).whole
 
 
-def test_nothing_is_told_of_nothing() -> None:
+def test_nothing_is_shown_of_nothing() -> None:
     assert turns_of(()) == ()
 
 
@@ -156,11 +156,11 @@ def test_a_result_that_comes_late_stands_with_its_call() -> None:
     assert hurry == UserTurn((Text("and hurry"),))
 
 
-def test_a_result_without_a_call_is_not_told() -> None:
+def test_a_result_without_a_call_is_not_shown() -> None:
     assert texts_in_turns([asked("1", "", "go"), returned("2", "1", "gone", "A")]) == ["go"]
 
 
-def test_a_result_that_comes_twice_is_told_once() -> None:
+def test_a_result_that_comes_twice_is_shown_once() -> None:
     log = [
         asked("1", "", "go"),
         answered("2", "1", "", "a"),
@@ -192,7 +192,7 @@ def test_the_calls_of_an_answer_that_was_cut_off_were_never_made() -> None:
 # What else stands in a log
 
 
-def test_what_is_not_said_to_the_model_is_not_told() -> None:
+def test_what_is_not_said_to_the_model_is_not_shown() -> None:
     silent = [
         new_record(
             kind, kind, "1", NOON, {"content": "x", "summary": "x", "customType": "x", "checkpoint": {}}
@@ -205,7 +205,7 @@ def test_what_is_not_said_to_the_model_is_not_told() -> None:
     ]
 
 
-def test_what_stands_for_a_person_is_told_in_their_role() -> None:
+def test_what_stands_for_a_person_is_shown_in_their_role() -> None:
     log = [
         message("1", "", "bashExecution", None, command="make", output="done\n", exitCode=2),
         new_record("custom_message", "2", "1", NOON, {"customType": "x", "content": "from a program"}),
@@ -224,7 +224,7 @@ def test_a_conversation_that_begins_with_an_answer_says_that_something_is_missin
     assert texts_in_turns([answered("1", "", "hello")]) == [UNKNOWN_BEFORE, "hello"]
 
 
-def test_an_edit_changes_what_is_told_and_the_last_one_counts() -> None:
+def test_an_edit_changes_what_is_shown_and_the_last_one_counts() -> None:
     def edit(id: str, target: str, replacement: object) -> Record:
         return new_record("context_edit", id, "3", NOON, {"targetId": target, "replacement": replacement})
 
@@ -274,7 +274,7 @@ def test_what_is_past_is_not_missed(log: Log) -> None:
 
 
 @given(LOGS)
-def test_a_record_more_only_adds_to_what_was_told_within_a_window(log: Log) -> None:
+def test_a_record_more_only_adds_to_what_was_shown_within_a_window(log: Log) -> None:
     """So that a provider's prompt cache holds: what was sent before is the beginning of what is sent now."""
     path = path_to(log.records)
     before = turns_of(path)

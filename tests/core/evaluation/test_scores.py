@@ -60,7 +60,7 @@ def test_an_item_of_the_brief_is_used_if_the_agent_names_something_of_it() -> No
     assert (result.brief_items, result.brief_items_used) == (2, 1)
 
 
-def test_what_the_brief_told_was_not_lost_though_a_tool_shows_it_first() -> None:
+def test_what_the_brief_showed_was_not_lost_though_a_tool_shows_it_first() -> None:
     result = seen(
         returned("c1", text="retry.py"),
         said("Right, retry.py.", "a1"),
@@ -107,7 +107,7 @@ RETRY, CLOCK = AgentRecall(NOON, "see retry.py"), AgentRecall(NOON, "see clock.p
         ((RETRY, CLOCK), (said("clock.py and retry.py", "a1"),), (2, 2)),
     ],
 )
-def test_what_was_told_counts_if_it_was_new_and_is_used_if_the_agent_names_it(
+def test_what_was_reported_counts_if_it_was_new_and_is_used_if_the_agent_names_it(
     told: tuple[AgentRecall, ...], events: tuple[Event, ...], told_and_used: tuple[int, int]
 ) -> None:
     assert recalls(events, told) == told_and_used

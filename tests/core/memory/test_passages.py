@@ -154,14 +154,14 @@ def test_a_tool_of_ours_is_known_by_every_name_that_harnesses_give_it(tool: str)
 
 
 @pytest.mark.parametrize("tool", ["Bash", "mcp__github__search", "holdfastness", "mcp__anchor__holdfast"])
-def test_a_tool_of_somebody_else_is_told(tool: str) -> None:
+def test_a_tool_of_somebody_else_is_reported(tool: str) -> None:
     assert passages_of(replace(called("c", Action.OTHER, "x"), tool=tool))
 
 
 @pytest.mark.parametrize(
     "command", ["holdfast recall retry", "cd /x && /opt/bin/holdfast brief", "(holdfast expand 1f2e)"]
 )
-def test_what_our_own_command_printed_is_not_told_again(command: str) -> None:
+def test_what_our_own_command_printed_is_not_reported_again(command: str) -> None:
     assert text_of(*ran(command, "the backoff starts at zero")) == f"Ran: {command}"
 
 
@@ -177,7 +177,7 @@ def test_what_our_own_command_printed_is_not_told_again(command: str) -> None:
         ("make", "\n".join(f"line {number}" for number in range(900)), "line 899"),
     ],
 )
-def test_of_an_output_only_an_end_that_says_something_is_told(
+def test_of_an_output_only_an_end_that_says_something_is_reported(
     command: str, output: str, ending: str | None
 ) -> None:
     lines = text_of(*ran(command, output)).split("\n")
@@ -189,7 +189,7 @@ def test_of_an_output_only_an_end_that_says_something_is_told(
         assert len(lines[1]) <= OUTPUT + 2
 
 
-def test_a_failure_without_a_word_is_told_all_the_same() -> None:
+def test_a_failure_without_a_word_is_reported_all_the_same() -> None:
     assert text_of(*ran("make", "", ok=False)) == "Ran: make\n→ failed: failed"
 
 

@@ -115,7 +115,7 @@ def test_a_gauge_says_how_full_it_is(percent: int, kind: str) -> None:
 @pytest.mark.parametrize(
     ("number", "said"), [(0, "0 windows"), (1, "1 window"), (2, "2 windows"), (1_200, "1,200 windows")]
 )
-def test_one_is_not_told_as_many(number: int, said: str) -> None:
+def test_one_is_not_reported_as_many(number: int, said: str) -> None:
     assert many(number, "window") == said
 
 

@@ -327,7 +327,7 @@ def test_whether_it_did_is_remembered_until_it_is_asked_again(stage: Stage) -> N
     assert not session.state.flush.actioned
 
 
-def test_an_answer_that_has_nothing_to_say_is_not_told_again(stage: Stage) -> None:
+def test_an_answer_that_has_nothing_to_say_is_not_reported_again(stage: Stage) -> None:
     session = opened(stage, config=replace(QUIET, memory_flush=MemoryFlush()))
     filled(session, 91_000)
     session.make_ready()

@@ -274,7 +274,9 @@ def test_without_git_only_one_that_we_have_written_leads(stage: Stage) -> None:
     assert "the sums" in stage.payload("c", "start", source="clear")
 
 
-def test_a_stale_one_is_told_from_a_fresh_one(stage: Stage, project: Project, place: LedgerPlace) -> None:
+def test_a_stale_one_is_distinguished_from_a_fresh_one(
+    stage: Stage, project: Project, place: LedgerPlace
+) -> None:
     enable(stage)
     work(stage)
     save(stage, place, project)

@@ -70,7 +70,7 @@ def test_each_measure_is_what_it_says(found: list[str], expected: dict[str, floa
     assert {name: measures[name] for name in expected} == pytest.approx(expected)
 
 
-def test_an_answer_is_told_as_far_as_its_words_are_there() -> None:
+def test_an_answer_is_reported_as_far_as_its_words_are_there() -> None:
     database, postgres, *_ = turns(*SAID)
     question = asked("Which database?", "t1", answer="Postgres, for its constraints and speed")
     assert scores(question, [database, postgres])["answer5"] == pytest.approx(2 / 3)

@@ -214,7 +214,7 @@ EVENTS: tuple[Event, ...] = (
 
 
 @given(st.lists(st.integers(0, len(EVENTS)), max_size=4))
-def test_being_told_any_beginning_again_changes_nothing(sizes: list[int]) -> None:
+def test_reading_any_beginning_again_changes_nothing(sizes: list[int]) -> None:
     beginnings = [event for size in sorted(sizes) for event in EVENTS[:size]]
     assert session_after([*beginnings, *EVENTS]) == session_after(EVENTS)
 

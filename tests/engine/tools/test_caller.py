@@ -99,7 +99,7 @@ class TestByName:
         assert taken(stage, named("x" * 8, stage.project("app")))[0] == "x" * 8
         assert taken(stage, named("b")) == ("c", caller.CONTINUES)
 
-    def test_one_that_no_hook_told_of_is_known_from_now_on(self, stage: Stage) -> None:
+    def test_one_that_no_hook_reported_is_known_from_now_on(self, stage: Stage) -> None:
         assert taken(stage, named("new", stage.project("app"), ONE)) == ("new", caller.CALLED)
         kept = stage.store.session("new")
         assert kept is not None
