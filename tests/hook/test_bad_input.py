@@ -31,7 +31,7 @@ each_non_letter = pytest.mark.parametrize("text", BAD_PAYLOADS.values(), ids=BAD
 
 
 @each_non_letter
-def test_what_is_no_letter_is_counted_and_not_kept(harness: Harness, text: bytes) -> None:
+def test_what_is_no_hook_event_is_counted_and_not_kept(harness: Harness, text: bytes) -> None:
     assert harness.fire(text) == NOTHING
     assert harness.fire(text) == NOTHING
     assert harness.spool_names() == ["unreadable"]
@@ -39,7 +39,7 @@ def test_what_is_no_letter_is_counted_and_not_kept(harness: Harness, text: bytes
 
 
 @each_non_letter
-def test_what_is_no_letter_is_for_a_daemon_to_judge(harness: Harness, text: bytes) -> None:
+def test_what_is_no_hook_event_is_for_a_daemon_to_judge(harness: Harness, text: bytes) -> None:
     with FakeDaemon(harness.home, answer(b"")) as daemon:
         assert harness.fire(text) == NOTHING
     assert daemon.received[0].payload == text

@@ -172,7 +172,7 @@ def test_a_decision_or_a_failed_attempt_is_not_crowded_out_by_names(sentence: st
     assert sentence in compose(BriefInput(Reason.COMPACT, crowded, NOON), 2_000).text
 
 
-def test_what_failed_last_is_told_whatever_else_there_is() -> None:
+def test_what_failed_last_is_shown_whatever_else_there_is() -> None:
     command = "pytest tests/test_a_module_with_a_rather_long_name.py --maxfail=1 --strict-markers"
     failed = (
         called("f", Action.RUN, command),
@@ -182,14 +182,14 @@ def test_what_failed_last_is_told_whatever_else_there_is() -> None:
     assert f"Failed: `{command}`" in compose(BriefInput(Reason.COMPACT, crowded, NOON), 2_000).text
 
 
-def test_a_command_of_the_harness_that_stands_alone_is_not_told_as_what_was_asked_at_first() -> None:
+def test_a_command_of_the_harness_that_stands_alone_is_not_shown_as_what_was_asked_at_first() -> None:
     begun = after(session(), prompt("/init", "p1"), prompt("Make the recorder work in every browser", "p2"))
     text = compose(BriefInput(Reason.COMPACT, begun, NOON), WHOLE).text
     assert "every browser" in text
     assert "/init" not in text
 
 
-def test_of_a_plan_all_that_is_open_is_told_and_not_its_first_step_alone() -> None:
+def test_of_a_plan_all_that_is_open_is_shown_and_not_its_first_step_alone() -> None:
     steps = [
         f"Bring step {number} of the reader over to the new lexer, with its tests" for number in range(5)
     ]
@@ -205,7 +205,7 @@ def test_of_a_plan_all_that_is_open_is_told_and_not_its_first_step_alone() -> No
     assert [step for step in steps if step not in brief] == []
 
 
-def test_what_was_said_last_is_told_even_if_it_is_mere_narration() -> None:
+def test_what_was_said_last_is_shown_even_if_it_is_mere_narration() -> None:
     narration = "Now let me look at how the lexer of the second reader tells a comment from a string."
     crowded = after(session(), prompt("Mend it", "p1"), *crowd(0, 60), said(narration, "last"))
     assert f"Last said: {narration}" in compose(BriefInput(Reason.COMPACT, crowded, NOON), 2_000).text
@@ -259,7 +259,7 @@ def test_no_news_is_no_brief() -> None:
     assert compose_news(brief_input(Reason.RESUME), WHOLE).text == ""
 
 
-def test_another_session_is_named_and_nothing_of_it_is_told() -> None:
+def test_another_session_is_named_and_nothing_of_it_is_shown() -> None:
     parallel = replace(
         brief_input(Reason.PARALLEL), neighbours=("Session 0f0f0f0f is live at work in `/home/you/app`.",)
     )
@@ -276,7 +276,7 @@ def test_recalled_text_cannot_step_out_of_its_fence() -> None:
     assert without_injected_text(f"before {text} after") == "before  after"
 
 
-def test_a_file_is_told_beside_another_whose_name_ends_like_it() -> None:
+def test_a_file_is_shown_beside_another_whose_name_ends_like_it() -> None:
     both = after(
         session(),
         called("c1", Action.WRITE, "/home/you/app/totals.py"),
@@ -297,7 +297,7 @@ def test_a_next_step_of_long_ago_gives_way(steps: int, *, told_then: bool) -> No
     assert (step in compose(BriefInput(Reason.COMPACT, busy, NOON), 2_000).text) == told_then
 
 
-def test_a_search_that_found_nothing_is_told_as_such_and_behind_what_failed() -> None:
+def test_a_search_that_found_nothing_is_shown_as_such_and_behind_what_failed() -> None:
     worked_on = after(
         session(),
         called("c1", Action.RUN, "make test"),
@@ -311,13 +311,13 @@ def test_a_search_that_found_nothing_is_told_as_such_and_behind_what_failed() ->
     )
 
 
-def test_what_must_be_there_is_told_with_the_state() -> None:
+def test_what_must_be_there_is_shown_with_the_state() -> None:
     needed = "The tests need Redis on port 6380."
     busy = after(session(), prompt("Mend it", "p1"), said(needed, "a1"), *crowd(0, 60))
     assert f"- Needs: {needed}" in compose(BriefInput(Reason.COMPACT, busy, NOON), 2_000).text.splitlines()
 
 
-def test_the_users_last_word_to_a_tool_is_told_however_long_it_is() -> None:
+def test_the_users_last_word_to_a_tool_is_shown_however_long_it_is() -> None:
     words = "Look first at how the other readers do it, then bring the lexer over in three steps. " * 2
     refused = (called("x", Action.RUN, "make all"), replied(words, call="x"), returned("x", ok=False))
     busy = after(session(), prompt("Mend it", "p1"), *crowd(0, 60), *refused, *crowd(60, 70))

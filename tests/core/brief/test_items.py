@@ -32,14 +32,14 @@ def test_a_file_of_that_name_elsewhere_keeps_a_sentence_as_it_was() -> None:
     ]
 
 
-def test_what_was_decided_about_a_file_that_is_no_more_is_not_told() -> None:
+def test_what_was_decided_about_a_file_that_is_no_more_is_not_shown() -> None:
     decided = said("I decided to keep main-new.ts beside main.ts because it is smaller.", "a1")
     made = (prompt("Split it", "p1"), *touched("main-new.ts", Action.WRITE), decided)
     assert any("main-new.ts" in line for line in lines(brief_input(*made), DECISIONS))
     assert not lines(brief_input(*made, *ran("rm main-new.ts")), DECISIONS)
 
 
-def test_names_are_not_told_beside_a_file_that_is_no_more() -> None:
+def test_names_are_not_shown_beside_a_file_that_is_no_more() -> None:
     written = "readLexer readParser readWriter readState readTokens readTrees readLines"
     made = (prompt("Split it", "p1"), *touched("src/main-new.ts", Action.WRITE, written))
     assert any("main-new.ts (" in line for line in lines(brief_input(*made), FILES))
@@ -48,7 +48,7 @@ def test_names_are_not_told_beside_a_file_that_is_no_more() -> None:
     assert any(line.startswith("In use: ") and "readLexer" in line for line in left)
 
 
-def test_of_how_the_tests_went_only_the_latest_is_told() -> None:
+def test_of_how_the_tests_went_only_the_latest_is_shown() -> None:
     of = brief_input(
         said("All 41 tests pass.", "a1"),
         said("The import takes 12.5 ms.", "a2"),
@@ -60,7 +60,7 @@ def test_of_how_the_tests_went_only_the_latest_is_told() -> None:
     assert "12.5 ms" in state
 
 
-def test_of_how_the_build_or_ci_went_only_the_latest_is_told() -> None:
+def test_of_how_the_build_or_ci_went_only_the_latest_is_shown() -> None:
     of = brief_input(
         said("CI is green on the first draft.", "a1"),
         said("The docs build passed.", "a2"),
@@ -130,7 +130,7 @@ LONG = "Bring the reader over to the new lexer and show how fast it is then."
         ("Apply it to the writer too, but leave what the tests look at", []),
     ],
 )
-def test_a_short_goal_is_told_with_what_it_goes_on_from(goal: str, before: list[str]) -> None:
+def test_a_short_goal_is_shown_with_what_it_goes_on_from(goal: str, before: list[str]) -> None:
     of = brief_input(
         prompt("Look around", "p0"), prompt(LONG, "p1", at=NOON + 1), prompt(goal, "p2", at=NOON + 2)
     )
@@ -163,11 +163,11 @@ def test_lines_that_are_drawn_are_no_part_of_what_was_asked() -> None:
         ),
     ],
 )
-def test_what_was_said_last_is_told_in_its_sentences(text: str, told_as: str) -> None:
+def test_what_was_said_last_is_shown_in_its_sentences(text: str, told_as: str) -> None:
     assert f"Last said: {told_as}" in lines(brief_input(said(text, "a1")), STATE)
 
 
-def test_what_was_only_asked_in_the_words_of_a_rule_is_told_as_asked() -> None:
+def test_what_was_only_asked_in_the_words_of_a_rule_is_shown_as_asked() -> None:
     of = brief_input(
         prompt("do we only have one colour for headings? They don't look that bad.", "p1"),
         prompt("Never change the palette.", "p2"),
@@ -203,7 +203,7 @@ def test_of_two_decisions_the_one_near_to_the_work_is_worth_more() -> None:
     "sentence",
     ["All tests pass.", "All 43 tests pass, 0 failures.", "Good, the build passes.", "单元测试全部通过。"],
 )
-def test_that_checks_pass_is_told_by_their_runs_and_not_by_what_was_said_of_them(sentence: str) -> None:
+def test_that_checks_pass_is_shown_by_their_runs_and_not_by_what_was_said_of_them(sentence: str) -> None:
     hook_event = (
         said("Mended the reader. It reads two files now.", "a1"),
         said(sentence, "a2"),
@@ -221,12 +221,12 @@ def test_that_checks_pass_is_told_by_their_runs_and_not_by_what_was_said_of_them
         "All 43 tests pass on Windows with the new reader.",
     ],
 )
-def test_what_is_said_beside_that_is_told(sentence: str) -> None:
+def test_what_is_said_beside_that_is_shown(sentence: str) -> None:
     passed = (*ran("make test", text="43 passed in 0.2s"), said(sentence, "a1"), said("On.", "a2"))
     assert any(sentence in line for line in lines(brief_input(*passed), STATE))
 
 
-def test_a_last_word_that_says_little_is_told_with_what_stands_before_it() -> None:
+def test_a_last_word_that_says_little_is_shown_with_what_stands_before_it() -> None:
     of = brief_input(said("There's a mismatch. The page shows 627 rows but the export has 77 rows.", "a1"))
     assert "Last said: There's a mismatch. The page shows 627 rows but the export has 77 rows." in lines(
         of, STATE
@@ -242,7 +242,7 @@ def test_a_last_word_that_says_little_is_told_with_what_stands_before_it() -> No
         ("读取器在另一个文件里。我们决定用两张表。", True),
     ],
 )
-def test_of_what_was_said_before_only_what_says_something_is_told(text: str, *, is_told: bool) -> None:
+def test_of_what_was_said_before_only_what_says_something_is_shown(text: str, *, is_told: bool) -> None:
     of = brief_input(said(text, "a1"), said("The writer reads its settings from two files.", "a2"))
     assert any(line.startswith("Before that: ") for line in lines(of, STATE)) is is_told
 
@@ -255,7 +255,7 @@ def test_of_what_was_said_before_only_what_says_something_is_told(text: str, *, 
         ("continue", 60, True),
     ],
 )
-def test_what_was_next_before_something_else_was_asked_is_told_for_a_while(
+def test_what_was_next_before_something_else_was_asked_is_shown_for_a_while(
     asked: str, steps: int, *, is_told: bool
 ) -> None:
     begun = (prompt("Port the exporter", "p1", NOON), said("Next: port the second reader.", "a1", NOON))

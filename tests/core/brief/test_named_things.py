@@ -70,7 +70,7 @@ def ran(command: str, *, ok: bool = True, text: str = "", at: int = NOON) -> tup
         (f"ln -s {APP}/a.py /srv/a.py", f"ln -s {APP}/a.py /srv/a.py"),
     ],
 )
-def test_what_failed_is_told_as_one_would_type_it_in_the_project(command: str, shown: str) -> None:
+def test_what_failed_is_shown_as_one_would_type_it_in_the_project(command: str, shown: str) -> None:
     assert lines(brief_input(*ran(command, ok=False)), COMMANDS) == [f"Failed (exit 1): `{shown}`"]
 
 
@@ -93,12 +93,12 @@ def test_why_it_failed_names_the_projects_files_as_one_would_type_them_there() -
         ),
     ],
 )
-def test_a_call_is_told_as_typed_without_the_longest_of_what_it_was_about(command: str, shown: str) -> None:
+def test_a_call_is_shown_as_typed_without_the_longest_of_what_it_was_about(command: str, shown: str) -> None:
     assert lines(brief_input(*ran(command)), COMMANDS) == [f"Passed: {shown}"]
 
 
 @pytest.mark.parametrize("command", ["ls -la src", "cat a.txt | head", "echo done", "cd src"])
-def test_a_command_that_only_looks_is_not_told(command: str) -> None:
+def test_a_command_that_only_looks_is_not_shown(command: str) -> None:
     assert lines(brief_input(*ran(command)), COMMANDS) == []
 
 
@@ -123,7 +123,7 @@ def test_a_program_whose_outcome_is_known_no_more_was_also_run() -> None:
     assert "Also run: `make check`" in lines(brief_input(*ran("make check"), *others), COMMANDS)
 
 
-def test_of_what_was_run_long_ago_the_program_is_told_with_its_subcommand() -> None:
+def test_of_what_was_run_long_ago_the_program_is_shown_with_its_subcommand() -> None:
     long_ago = (*ran("gh --version"), *ran("gh pr list --state open --limit 5"), *ran("bd"))
     others = (event for number in range(COMMANDS_KEPT) for event in ran(f"make part{number}"))
     (line,) = (
@@ -132,7 +132,7 @@ def test_of_what_was_run_long_ago_the_program_is_told_with_its_subcommand() -> N
     assert line == "Also run: `bd`, `gh pr list`"
 
 
-def test_a_program_is_told_once_by_its_last_call() -> None:
+def test_a_program_is_shown_once_by_its_last_call() -> None:
     of = brief_input(*ran("git push origin old"), *ran("git push origin new"))
     assert lines(of, COMMANDS) == ["Passed: `git push origin new`"]
 
@@ -144,7 +144,7 @@ def test_a_failed_command_that_later_passed_is_no_longer_a_failure() -> None:
     assert "no such symbol" not in compose(of, WHOLE).text
 
 
-def test_a_failure_is_told_beside_what_passed_before_it() -> None:
+def test_a_failure_is_shown_beside_what_passed_before_it() -> None:
     of = brief_input(*ran("pytest -q a.py"), *ran("pytest -q b.py", ok=False, text="E   ValueError: no"))
     assert lines(of, COMMANDS) == [
         "Failed (exit 1): `pytest -q b.py`: ValueError: no",
@@ -208,7 +208,7 @@ def test_a_file_in_two_working_copies_is_named_once() -> None:
     assert "\n".join(lines(of, FILES)).count("trace.ts") == 1
 
 
-def test_of_two_working_copies_of_a_file_the_one_that_was_changed_is_told() -> None:
+def test_of_two_working_copies_of_a_file_the_one_that_was_changed_is_shown() -> None:
     path = "packages/core/src/evaluation/trace.ts"
     others = (*touched(f"{OUTSIDE}/packages/core/a.ts"), *touched(f"{OUTSIDE}/packages/b.ts"))
     looks = [event for _ in range(4) for event in touched(path, Action.READ)]
@@ -273,7 +273,7 @@ def test_what_was_run_with_a_file_that_is_gone_is_not_offered() -> None:
     assert lines(of, COMMANDS) == ["Passed: `make check`"]
 
 
-def test_a_folder_is_told_once_however_it_is_spelled_and_not_beside_a_file_in_it() -> None:
+def test_a_folder_is_shown_once_however_it_is_spelled_and_not_beside_a_file_in_it() -> None:
     of = brief_input(
         said(f"See services/billing/ and {APP}/lib/services/billing/ and {APP}/lib/services/tax/.", "a1"),
         *touched("lib/services/tax/rates.py"),
@@ -294,7 +294,7 @@ def test_a_folder_that_is_worked_in_is_worth_telling_without_its_files() -> None
     assert not any(text.startswith("Paths are from") for text in of)
 
 
-def test_where_the_project_stands_is_told_to_whom_goes_there() -> None:
+def test_where_the_project_is_is_shown_to_a_session_that_goes_there() -> None:
     assert f"Paths are from {APP}/" in lines(brief_input(*ran(f"cd {APP} && make check")), FILES)
     assert not any(APP in line for line in lines(brief_input(*ran("make check")), FILES))
 
@@ -316,7 +316,7 @@ def test_a_marked_file_has_its_own_line_that_doubts_it() -> None:
     assert own_line(marked, "src/clock.py") == "Edited: src/clock.py"
 
 
-def test_a_subagents_change_is_told_as_its_own() -> None:
+def test_a_subagents_change_is_shown_as_its_own() -> None:
     made = (
         event
         for call, action, path in (
@@ -408,7 +408,7 @@ def test_a_session_without_things_has_none_to_tell() -> None:
     assert list(things(BriefInput(Reason.COMPACT, nothing, NOON), WEIGHTS)) == []
 
 
-def test_a_look_up_in_vain_is_told_behind_what_failed_and_only_the_newest_two() -> None:
+def test_a_look_up_in_vain_is_shown_behind_what_failed_and_only_the_newest_two() -> None:
     of = brief_input(
         *ran("make check", ok=False, text="ld: no such symbol"),
         *(

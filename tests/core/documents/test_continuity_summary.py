@@ -202,7 +202,7 @@ def test_pointers_and_services_are_notes_of_the_shared_layer(sentence: str, note
     assert note in generated(done).layers[LayerName.SHARED].of(ContinuityPart.NOTES)
 
 
-def test_of_many_pointers_the_last_are_told() -> None:
+def test_of_many_pointers_the_last_are_shown() -> None:
     texts = " ".join(f"See docs/{number}.md." for number in range(20))
     assert pointers(after(session(), prompt(texts, "p")).trail)[-1] == "Reference: `docs/19.md`"
     assert len(pointers(after(session(), prompt(texts, "p")).trail)) == POINTERS_MOST

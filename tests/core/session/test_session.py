@@ -183,10 +183,10 @@ class TestPromptsReportedTwice:
         assert (both.prompts_known, both.waiting) == (1, ())
         assert [said.record for said in both.trail.prompts] == ["uuid-1"]
 
-    def test_a_letter_that_comes_after_the_transcript_adds_nothing(self) -> None:
+    def test_a_hook_event_that_comes_after_the_transcript_adds_nothing(self) -> None:
         assert expect_prompt(after(session(), self.shown), self.payload, POLICY).prompts_known == 1
 
-    def test_a_letter_that_was_settled_is_recognised_when_the_transcript_shows_it_after_all(self) -> None:
+    def test_a_hook_event_that_was_settled_is_recognised_when_the_transcript_shows_it_after_all(self) -> None:
         settled = after(expect_prompt(session(), self.payload, POLICY), self.payload)
         assert (settled.prompts_known, settled.waiting) == (1, ())
         assert after(settled, self.shown).prompts_known == 1
@@ -226,7 +226,7 @@ class TestOneCompactionHasManySigns:
         second = [compacted(sign, NOON + 3_000) for sign in signs]
         assert after(worked(), *first, *second).window == 2
 
-    def test_one_that_no_hook_told_is_found_in_the_transcript(self) -> None:
+    def test_one_that_no_hook_reported_is_found_in_the_transcript(self) -> None:
         assert (
             after(worked(), compacted(CompactionSign.BOUNDARY), compacted(CompactionSign.SUMMARY)).window == 1
         )

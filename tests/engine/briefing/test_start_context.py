@@ -97,7 +97,7 @@ def test_a_compaction_is_not_a_start(stage: Stage, project: Project) -> None:
     assert "# Session Continuity" not in stage.payload("s1", "start", source="compact")
 
 
-def test_what_the_brief_tells_is_not_told_again(stage: Stage, project: Project) -> None:
+def test_what_the_brief_tells_is_not_shown_again(stage: Stage, project: Project) -> None:
     saved(stage, project)
     stage.write("s1", ("prompt", "Mend the lexer of the parser. Never touch vendor/."))
     stage.payload("s1", "prompt", text="Mend the lexer of the parser. Never touch vendor/.")

@@ -78,7 +78,7 @@ def test_a_number_chooses_among_what_was_offered_last(text: str, chosen: str) ->
         ),
     ],
 )
-def test_what_the_user_answers_is_told_with_what_was_asked(asked: str, text: str, noted: str) -> None:
+def test_what_the_user_answers_is_reported_with_what_was_asked(asked: str, text: str, noted: str) -> None:
     of = brief_input(prompt("Mend the exporter", "p1"), said(asked, "a1"), prompt(text, "p2"))
     assert lines(of, DECISIONS) == [noted]
 
@@ -91,7 +91,7 @@ def test_what_the_user_answers_is_told_with_what_was_asked(asked: str, text: str
         ("The second exporter is done.", "yes"),
     ],
 )
-def test_an_answer_to_nothing_one_could_name_is_not_told(texts: tuple[str, str]) -> None:
+def test_an_answer_to_nothing_one_could_name_is_not_reported(texts: tuple[str, str]) -> None:
     asked, text = texts
     assert not lines(brief_input(prompt("Mend it", "p1"), said(asked, "a1"), prompt(text, "p2")), DECISIONS)
 
@@ -102,7 +102,7 @@ def test_a_question_that_a_later_statement_left_behind_is_not_answered() -> None
     assert not lines(of, DECISIONS)
 
 
-def test_a_yes_of_long_ago_is_not_told() -> None:
+def test_a_yes_of_long_ago_is_not_reported() -> None:
     asked = said("Want me to pick up the second exporter?", "a1")
     work = [event for _ in range(170) for event in ran("make test")]
     assert lines(brief_input(asked, prompt("yes", "p1")), DECISIONS)

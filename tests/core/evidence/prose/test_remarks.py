@@ -53,6 +53,6 @@ def brief_input(of: Session) -> BriefInput:
 @pytest.mark.parametrize(
     "rules", [in_the_brief, in_the_ledger, in_the_handoff, in_the_checkpoint, in_continuity]
 )
-def test_a_question_and_a_remark_are_not_told_as_rules(rules: Callable[[Session], list[str]]) -> None:
+def test_a_question_and_a_remark_are_not_reported_as_rules(rules: Callable[[Session], list[str]]) -> None:
     asked = [prompt(text, f"p{place}") for place, text in enumerate((REMARKS[0], RULE, REMARKS[1]))]
     assert rules(after(session(), *asked)) == [RULE]
