@@ -1,4 +1,4 @@
-"""What comes over the wire: requests at the daemon, and at the hook its letters, its door and the answers."""
+"""What comes over the wire: requests at the daemon, and at the hook its payloads, its endpoint and the answers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ANSWER_S = 5.0
 def targets() -> Iterator[Target]:
     """The wire's two sides, and every function of the hook that reads what others wrote."""
     yield Target("wire", REQUESTS, _wire)
-    yield Target("hook-letters", HOOK_EVENTS, _hook_event)
+    yield Target("hook-payloads", HOOK_EVENTS, _hook_event)
     yield Target("hook-counts", NUMBERS, _hook_count)
     yield Target("hook-answers", REQUESTS, _hook_answer)
 
@@ -43,7 +43,7 @@ def _wire(received: bytes) -> None:
 
 
 def _hook_event(payload: bytes) -> None:
-    """Nothing but the allowed fields is spooled, and what is no letter is refused as the hook expects."""
+    """Nothing but the allowed fields is spooled, and what is no hook event is refused as the hook expects."""
     assert isinstance(hook.event_name(payload), str)
     with suppress(ValueError, TypeError, RecursionError):
         kept = json.loads(hook.restrict(payload))
