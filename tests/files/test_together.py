@@ -83,9 +83,9 @@ atomic.write, atomic.remove = counted(atomic.write), counted(atomic.remove)
 worktree.write = counted(worktree.write)
 with together.locked(journal):
     together.write_together(journal, [
-        together.FileChange(together.Target("a.md", tree), b"two"),
-        together.FileChange(together.Target("b/c.md", tree), b"two"),
-        together.FileChange(together.Target(str(tree.parent / "home.json")), b"two"),
+        together.FileWrite(together.Target("a.md", tree), b"two"),
+        together.FileWrite(together.Target("b/c.md", tree), b"two"),
+        together.FileWrite(together.Target(str(tree.parent / "home.json")), b"two"),
     ])
 """
 

@@ -1,4 +1,4 @@
-"""What comes over the wire: requests at the daemon, and at the hook its payloads, its endpoint and the answers."""
+"""What comes over the wire: requests at the daemon, and at the hook payloads, endpoint and answers."""
 
 from __future__ import annotations
 
