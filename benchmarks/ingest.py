@@ -27,6 +27,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from holdfast import harnesses
+from holdfast.core.brief.budget import Budget
 from holdfast.core.brief.compose import compose_for_start
 from holdfast.core.events.event import Event, map_text
 from holdfast.core.redaction.redact import redact
@@ -191,7 +192,10 @@ def seconds_of(run: Probe) -> float:
 
 def brief_time(one: Transcript, rounds: int) -> BriefTime:
     told = preview(one.harness, one.path, budget=BUDGET).brief_input
-    runs = (lambda: preview(one.harness, one.path, budget=BUDGET), lambda: compose_for_start(told, BUDGET))
+    runs = (
+        lambda: preview(one.harness, one.path, budget=BUDGET),
+        lambda: compose_for_start(told, Budget(BUDGET, BUDGET)),
+    )
     from_file, from_state = (seconds * 1000 for seconds in in_turn(runs, rounds))
     return BriefTime(one.harness.name, from_file, from_state)
 

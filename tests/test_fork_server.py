@@ -55,7 +55,7 @@ def test_it_has_a_session_and_a_mask_of_its_own(environment: dict[str, str], tmp
         assert process.communicate(b"nothing secret\n", 60)[0] == b"nothing secret\n"
     assert fork_server.run([*COMMAND, "up"], env=environment, cwd=tmp_path).returncode == 0
     assert fork_server.run([*COMMAND, "down"], env=environment, cwd=tmp_path).returncode == 0
-    assert (tmp_path / "holdfast" / "logs" / "daemon.main").stat().st_mode & 0o077 == 0
+    assert (tmp_path / "holdfast" / "logs" / "daemon.log").stat().st_mode & 0o077 == 0
 
 
 def test_a_directory_that_is_not_there_is_refused(environment: dict[str, str], tmp_path: Path) -> None:

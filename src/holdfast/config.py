@@ -434,10 +434,6 @@ def _toml(setting: Setting) -> str:
     return quoted(value) if isinstance(value, str) else toml_list(setting)
 
 
-if __name__ == "__main__":
-    sys.stdout.write(reference())
-
-
 def checked_list(setting: Setting, raw: object) -> Value | None:
     """The list from a file if the setting allows it, otherwise None."""
     if setting.of is KnownModel:
@@ -509,3 +505,7 @@ def _threshold(setting: Setting, raw: object) -> Threshold | None:
 def _fits(setting: Setting, number: object) -> bool:
     is_number = isinstance(number, int) and not isinstance(number, bool)
     return is_number and setting.low <= cast("int", number) <= setting.high
+
+
+if __name__ == "__main__":
+    sys.stdout.write(reference())

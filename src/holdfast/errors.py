@@ -12,6 +12,7 @@ HoldfastError
 ├── NotThere               what was named is not stored, or no longer
 ├── AnswerUnreadable       what a program passed as a model's answer is not one
 ├── TranscriptUnreadable   a transcript named by a person cannot be read
+├── ProbeUnreadable        a probe of an evaluation cannot be used; says which file
 ├── SettingsUnreadable     a harness's settings file is not valid; it was left alone
 ├── ManifestUnreadable     the record of what setup changed cannot be read
 ├── ModelError             a model cannot answer; never fatal: a simpler method is used instead
@@ -72,6 +73,10 @@ class AnswerUnreadable(HoldfastError):
 
 class TranscriptUnreadable(HoldfastError):
     """A transcript that a person named cannot be read."""
+
+
+class ProbeUnreadable(HoldfastError):
+    """A probe that a brief is to be measured by cannot be used; the message names file or probe."""
 
 
 class SettingsUnreadable(HoldfastError):

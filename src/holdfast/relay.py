@@ -17,11 +17,6 @@ import time
 TYPE_CHECKING = False  # `typing` would cost more than the rest
 if TYPE_CHECKING:
     from typing import Any
-if TYPE_CHECKING or __name__ != "__main__":
-    from holdfast import hook
-else:
-    sys.path.append(os.path.dirname(os.path.abspath(__file__)))
-    hook = __import__("hook")
 
 LINE_LIMIT = 16 * 1024 * 1024
 STARTING_TIME = 10.0  # seconds, like all times here
@@ -303,3 +298,10 @@ class Relay:
 
 if __name__ == "__main__":
     main()
+
+
+if TYPE_CHECKING or __name__ != "__main__":
+    from holdfast import hook
+else:
+    sys.path.append(os.path.dirname(os.path.abspath(__file__)))
+    hook = __import__("hook")

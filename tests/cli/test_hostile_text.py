@@ -72,7 +72,7 @@ def plagued(person: Person) -> Person:
     for event in ("Stop", "SessionEnd"):
         person.types("hook", "--harness", HARNESS, given=json.dumps(payload | {"hook_event_name": event}))
     person.types("checkpoint", "--session", "s1", "--digest", HOSTILE)
-    with (person.home / "logs" / "daemon.main").open("a") as log:
+    with (person.home / "logs" / "daemon.log").open("a") as log:
         log.write(OLDER_LOG)
     return person
 
@@ -127,7 +127,7 @@ def test_the_log_holds_nothing_raw_and_no_forged_line(tmp_path: Path) -> None:
     log.warning("could not read %s", f"{HOSTILE}\n2026-01-01 INFO all is well\r\nalso {coloured}")
     for keeper in log.handlers:
         keeper.close()
-    written = (tmp_path / "logs" / "daemon.main").read_text()
+    written = (tmp_path / "logs" / "daemon.log").read_text()
     assert hidden(written) == set()
     assert SHOWN in written
     assert [line for line in written.splitlines() if line.startswith("2026-01-01")] == []

@@ -247,7 +247,7 @@ def following(person: Person, *words: str) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def test_ctrl_c_exits_with_130(person: Person) -> None:
-    log = person.home / "logs" / "daemon.main"
+    log = person.home / "logs" / "daemon.log"
     log.parent.mkdir(parents=True)
     log.write_text("one line\n")
     with following(person) as running:
@@ -260,7 +260,7 @@ def test_ctrl_c_exits_with_130(person: Person) -> None:
 
 
 def test_following_the_log_goes_on_with_its_successor(person: Person) -> None:
-    log = person.home / "logs" / "daemon.main"
+    log = person.home / "logs" / "daemon.log"
     log.parent.mkdir(parents=True)
     log.write_text("first\nsecond\n")
     with following(person, "-n", "1") as running:

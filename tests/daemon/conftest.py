@@ -82,7 +82,7 @@ class Lodging:
             return received
 
     def log(self) -> str:
-        return (self.home / "logs" / "daemon.main").read_text()
+        return (self.home / "logs" / "daemon.log").read_text()
 
     def adopt(self) -> None:
         """End a daemon that something else started here, too."""

@@ -219,7 +219,7 @@ def test_links_in_its_home_are_never_followed(lodging: Lodging) -> None:
     for folder in ("run", "logs"):
         (lodging.home / folder).mkdir(mode=0o700)
     (lodging.home / "run" / "lock").symlink_to(mine)
-    (lodging.home / "logs" / "daemon.main").symlink_to(mine)
+    (lodging.home / "logs" / "daemon.log").symlink_to(mine)
     daemon = lodging.start()
     assert lodging.payload(prompt("hello"), "1") == b""
     assert mine.read_text() == "precious"
@@ -231,7 +231,7 @@ def test_pipes_in_its_home_keep_it_from_nothing(lodging: Lodging) -> None:
     for folder in ("run", "logs"):
         (lodging.home / folder).mkdir(mode=0o700)
     os.mkfifo(lodging.home / "run" / "lock")
-    os.mkfifo(lodging.home / "logs" / "daemon.main")
+    os.mkfifo(lodging.home / "logs" / "daemon.log")
     lodging.start()
     assert lodging.payload(prompt("hello"), "1") == b""
     assert "listening" in lodging.log()

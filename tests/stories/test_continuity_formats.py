@@ -14,9 +14,11 @@ from typing import Final
 
 import pytest
 
+from holdfast.core.brief.brief_input import Reason
+from holdfast.core.brief.budget import budget_for
 from holdfast.core.documents.continuity import ContinuityDocument, LayerName, parse, render
 from holdfast.core.documents.continuity_audit import entry_of
-from holdfast.core.documents.continuity_startup import startup
+from holdfast.core.documents.continuity_startup import StartupLimits, startup
 from holdfast.core.documents.promotion import Destination, ReviewStep
 from holdfast.engine.briefing.start_context import continuity_at_start
 from holdfast.engine.documents import continuity_source, dream
@@ -92,6 +94,11 @@ def test_a_recovery_marker(bench: Bench) -> None:
     same("recovery-marker.json", bench.plain(pretty(marker.path.read_text(encoding="utf-8"))))
 
 
+def limits(bench: Bench) -> StartupLimits:
+    settings = bench.engine.budget_settings(bench.continuity_files.project)
+    return budget_for(Reason.STARTUP, settings, None).continuity()
+
+
 @pytest.mark.parametrize("harness", HARNESSES)
 def test_the_startup_block(bench: Bench, harness: str) -> None:
     (bench.worktree / "AGENTS.md").write_text("# Rules\n")
@@ -100,7 +107,7 @@ def test_the_startup_block(bench: Bench, harness: str) -> None:
     dream.build(bench.engine, bench.continuity_files)
     found = continuity_at_start(bench.engine, bench.continuity_files)
     assert found is not None
-    same(f"{harness}-startup.md", bench.plain(startup(found).text))
+    same(f"{harness}-startup.md", bench.plain(startup(found, limits(bench)).text))
 
 
 def test_the_account_of_the_startup_block(bench: Bench) -> None:
@@ -108,7 +115,7 @@ def test_the_account_of_the_startup_block(bench: Bench) -> None:
     bench.save("codex", *STORY)
     found = continuity_at_start(bench.engine, bench.continuity_files)
     assert found is not None
-    same("startup.json", bench.plain(pretty(json.dumps(startup(found).as_json()))))
+    same("startup.json", bench.plain(pretty(json.dumps(startup(found, limits(bench)).as_json()))))
 
 
 def test_the_sidecar_its_log_and_a_proposal(bench: Bench) -> None:

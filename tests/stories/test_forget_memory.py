@@ -219,7 +219,7 @@ def in_a_ledger(told: Story, text: str) -> None:
 def in_files_of_the_home(told: Story, text: str) -> None:
     for name in ("logs", "spool"):
         (told.home / name).mkdir(exist_ok=True)
-    (told.home / "logs" / "daemon.main").write_text(f"a line about {text}\n", encoding="utf-8")
+    (told.home / "logs" / "daemon.log").write_text(f"a line about {text}\n", encoding="utf-8")
     body = json.dumps({"session_id": "z", "cwd": "/", "prompt": f"and {text}"}).encode()
     head = b"HOLDFAST/1 letter\nid: 1\nat: 1\nlength: %d\n\n" % len(body)
     (told.home / "spool" / "1.letter").write_bytes(head + body)

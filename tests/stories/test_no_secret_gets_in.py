@@ -247,7 +247,7 @@ def test_nothing_unredacted_is_kept_or_given(plot: Plot, lodging: Lodging) -> No
 def test_what_an_older_version_let_pass_is_found_after_the_migration(lodging: Lodging) -> None:
     path = lodging.home / "store.db"
     first_schema(path, planted(), at=time.time_ns() // 1_000_000)
-    log = lodging.home / "logs" / "daemon.main"
+    log = lodging.home / "logs" / "daemon.log"
     log.parent.mkdir(mode=0o700)
     log.write_text(planted())
     assert leaks("\n".join(columns(path))) == sorted(CANARIES), "they are there before"

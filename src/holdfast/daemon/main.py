@@ -219,7 +219,7 @@ def open_log(home: Path) -> logging.Logger:
     directory = home / "logs"
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     handler = _OwnFile(
-        directory / "daemon.main",
+        directory / "daemon.log",
         maxBytes=LOG_BYTES,
         backupCount=LOGS_KEPT,
         encoding="utf-8",

@@ -11,6 +11,7 @@ from pathlib import Path
 from secrets import token_bytes
 
 from holdfast.config import Config
+from holdfast.core.brief.budget import BudgetSettings
 from holdfast.core.events.world import Project
 from holdfast.core.redaction.redact import Lists
 from holdfast.core.session.agent_prompts import FlushPolicy
@@ -73,6 +74,14 @@ class Engine:
             ),
             # The user's settings for a model override the built-in ones.
             (*config.pressure.windows, *KNOWN_MODELS),
+        )
+
+    def budget_settings(self, project: Project) -> BudgetSettings:
+        """How much the project's settings allow an agent to be given."""
+        config = self.config(project)
+        continuity = config.continuity
+        return BudgetSettings(
+            continuity.recovery_budget_chars, config.brief.total_chars, continuity.startup_lines
         )
 
     def is_stopped(self, project: Project) -> bool:

@@ -72,12 +72,10 @@ def receive_if_settled(
     if pressure_warning.is_behind(engine, hook_event, session):
         return None
     brief = resume.answer(engine, hook_event, session, harness) if _takes_brief(hook_event, harness) else ""
-    brief = brief or prompt_memories.memories_for_prompt(
-        engine, hook_event, session, lambda text: harness.answer_size(text) <= harness.answer_limit
-    )
-    space = harness.answer_limit - harness.answer_size(f"{brief}\n\n")
+    limit = resume.limit_of(harness)
+    brief = brief or prompt_memories.memories_for_prompt(engine, hook_event, session, limit)
     warning = pressure_warning.warn(
-        engine, hook_event, session, envelope.at, lambda text: harness.answer_size(text) <= space
+        engine, hook_event, session, envelope.at, lambda text: limit.fits(brief, text)
     )
     return harness.render_reply(hook_event, "\n\n".join(filter(None, (brief, warning))))
 

@@ -28,7 +28,8 @@ from holdfast.core.agent_log.summary import (
 )
 from holdfast.core.documents import continuity_model
 from holdfast.core.events.event import Action, Todo
-from holdfast.core.evidence.trail import CommandRun, FileTouch, Note, NoteKind, Trail
+from holdfast.core.evidence.kinds import NoteKind
+from holdfast.core.evidence.trail import CommandRun, FileTouch, Note, Trail
 from tests.core.logs import LOGS, NOON
 
 TRAIL = Trail(
@@ -118,6 +119,21 @@ def test_any_document_is_of_use_or_refused_with_a_reason(document: object) -> No
 )
 def test_what_was_only_read_or_is_done_is_no_evidence(trail: Trail, has: bool) -> None:  # noqa: FBT001 - a column
     assert has_evidence(trail) is has
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": "```"}',
+        'Here it is:\n```json\n{"a": "```"}\n```\nThat is {all}.',
+        '~~~~\n{"a": "```"}\n~~~~',
+        'First:\n```py\n{1}\n```\nthen\n```JSON\n{"a": "```"}\n```',
+        '```json\n{"a": "```"}',
+        'Here: ```{"a": "```"}```',
+    ],
+)
+def test_the_object_in_an_answer_is_found_in_code_and_among_words(text: str) -> None:
+    assert summary.object_in(text) == '{"a": "```"}'
 
 
 def test_rows_are_shown_once_and_on_one_line() -> None:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.core.brief.budget import Budget
 from holdfast.core.brief.compose import (
     CONTINUITY_KIND,
     TITLE,
@@ -17,11 +18,10 @@ from holdfast.core.brief.compose import (
     compose,
     compose_for_start,
     compose_news,
-    with_narrower_continuity,
 )
 from holdfast.core.documents.continuity import ContinuityPart, LayerName, LayerSummary
 from holdfast.core.documents.continuity_startup import TITLE as CONTINUITY_TITLE
-from holdfast.core.documents.continuity_startup import LayerContent, StartupInput, StartupLimits
+from holdfast.core.documents.continuity_startup import LayerContent, StartupInput
 from holdfast.core.documents.continuity_summary import generated
 from holdfast.core.evaluation.facts import LEAST_PLAIN, form_of
 from holdfast.core.events.event import Action, Event, Origin, Todo, TodosChanged
@@ -330,15 +330,16 @@ MINE = LayerContent(
 )
 
 
-def with_continuity(*layers: LayerContent, chars: int = 6_000) -> BriefInput:
-    return BriefInput(
-        Reason.STARTUP, worked(), NOON, startup=StartupInput(layers, (), StartupLimits(60, chars))
-    )
+USUAL = Budget(2_000, 6_000, 60)
+
+
+def with_continuity(*layers: LayerContent) -> BriefInput:
+    return BriefInput(Reason.STARTUP, worked(), NOON, startup=StartupInput(layers, ()))
 
 
 def test_what_the_brief_says_is_not_said_again() -> None:
-    bare = compose_for_start(replace(with_continuity(), startup=None), 2_000)
-    both = compose_for_start(with_continuity(*LAYERS), 2_000)
+    bare = compose_for_start(replace(with_continuity(), startup=None), USUAL)
+    both = compose_for_start(with_continuity(*LAYERS), USUAL)
     assert both.text == bare.text, "the session that the brief is of is the one that was saved"
     omitted = [item.omitted for item in both.items if item.kind == CONTINUITY_KIND]
     assert omitted
@@ -346,30 +347,27 @@ def test_what_the_brief_says_is_not_said_again() -> None:
 
 
 def test_what_only_the_continuity_says_stands_behind_the_brief() -> None:
-    brief = compose_for_start(with_continuity(*LAYERS, MINE), 2_000).text
+    brief = compose_for_start(with_continuity(*LAYERS, MINE), USUAL).text
     assert brief.index("## Session Recovery Context") < brief.index(CONTINUITY_TITLE)
     assert brief.count("ask Ada about the port") == 1
     assert brief.count("tests/test_retry.py") == compose_for_start(
-        replace(with_continuity(), startup=None), 2_000
+        replace(with_continuity(), startup=None), USUAL
     ).text.count("tests/test_retry.py")
     assert without_injected_text(brief).strip() == "", "both are between our marks"
 
 
 def test_where_there_is_no_session_the_continuity_stands_alone() -> None:
     alone = replace(with_continuity(MINE), session=session())
-    assert compose_for_start(alone, 2_000).text.startswith(f"<holdfast-recall>\n{CONTINUITY_TITLE}\n")
+    assert compose_for_start(alone, USUAL).text.startswith(f"<holdfast-recall>\n{CONTINUITY_TITLE}\n")
 
 
 @given(chars=st.integers(0, 4_000), budget=st.integers(200, 2_000))
 def test_both_together_stay_within_the_room_of_a_start(chars: int, budget: int) -> None:
-    brief = compose_for_start(with_continuity(*LAYERS, MINE, chars=chars), budget)
+    brief = compose_for_start(with_continuity(*LAYERS, MINE), Budget(budget, chars, 60))
     assert len(brief.text) <= max(chars, budget)
 
 
 def test_less_room_makes_the_block_smaller() -> None:
-    full = compose_for_start(with_continuity(MINE), 2_000)
-    tight = compose_for_start(
-        with_narrower_continuity(with_continuity(MINE), len(full.text) / 6_000 - 0.01), 2_000
-    )
+    full = compose_for_start(with_continuity(MINE), USUAL)
+    tight = compose_for_start(with_continuity(MINE), replace(USUAL, total=len(full.text) - 1))
     assert len(tight.text) < len(full.text)
-    assert with_narrower_continuity(replace(with_continuity(), startup=None), 0.5).startup is None

@@ -111,7 +111,15 @@ def test_a_section_is_known_by_any_of_its_names(title: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("begins", "ends"), [("```sh", "```"), ("~~~", "~~~"), ("<!-- as a template", "-->")]
+    ("begins", "ends"),
+    [
+        ("```sh", "```"),
+        ("~~~", "~~~"),
+        ("<!-- as a template", "-->"),
+        ("````\n```", "```\n````"),
+        ("~~~~\n~~~", "~~~~"),
+        ("```\n~~~", "```"),
+    ],
 )
 def test_what_stands_in_code_or_a_comment_is_no_section(begins: str, ends: str) -> None:
     mine, goal = (
@@ -122,6 +130,20 @@ def test_what_stands_in_code_or_a_comment_is_no_section(begins: str, ends: str) 
     assert [section.heading for section in read.sections] == ["## Mine", "## Goal"]
     assert len(list(entries(read.section(ContinuityPart.GOAL)))) == 2
     assert render(read) == mine + goal
+
+
+@pytest.mark.parametrize("begins", ["```", "````\n```", "~~~ sh", "<!-- a note"])
+def test_a_mark_that_nobody_closed_hides_no_section(begins: str) -> None:
+    read = document(f"## Goal\n{begins}\n\n## Next\n- ship it\n")
+    assert [section.part for section in read.sections] == [ContinuityPart.GOAL, ContinuityPart.NEXT]
+
+
+def test_a_comment_below_an_item_of_holdfast_stays_when_the_item_is_replaced() -> None:
+    before, after = (LayerSummary("", {ContinuityPart.NEXT: (text,)}) for text in ("ship it", "ship both"))
+    ours = document_with_summary(LayerName.SHARED, before)
+    text = render(ours.document).replace("- ship it\n", "- ship it\n<!-- ask Ada -->\n")
+    merged = merge_summary(document(text), after, ours.written)
+    assert "next\n<!-- ask Ada -->\n- ship both\n" in render(merged.document)
 
 
 def test_front_matter_keeps_what_others_wrote() -> None:

@@ -50,7 +50,7 @@ POINTERS = (
 
 
 def block(layers: list[LayerContent], lines: int, pointers: tuple[Pointer, ...] = ()) -> Startup:
-    return startup(StartupInput(tuple(layers), pointers, StartupLimits(lines)))
+    return startup(StartupInput(tuple(layers), pointers), StartupLimits(lines))
 
 
 def test_a_block_says_both_layers_the_nearer_goal_first_and_nothing_twice() -> None:
@@ -136,13 +136,13 @@ def test_what_else_there_is_gets_only_the_room_that_is_left() -> None:
 
 
 def test_what_is_said_elsewhere_is_left_out_and_counted() -> None:
-    loaded = StartupInput((SHARED, LOCAL), (), StartupLimits(60))
-    result = startup(loaded, lambda text: text == "zero backoff")
+    loaded = StartupInput((SHARED, LOCAL), ())
+    result = startup(loaded, StartupLimits(60), lambda text: text == "zero backoff")
     assert "zero backoff" not in result.text
     assert result.omissions == ("triedAndFailed: 1 said already",)
 
 
 @given(chars=st.integers(0, 600))
 def test_a_block_never_exceeds_its_characters(chars: int) -> None:
-    result = startup(StartupInput((SHARED, LOCAL), POINTERS, StartupLimits(60, chars)))
+    result = startup(StartupInput((SHARED, LOCAL), POINTERS), StartupLimits(60, chars))
     assert len(result.text) <= max(chars, 0)

@@ -56,6 +56,18 @@ def test_what_was_edited_by_hand_is_understood() -> None:
     assert mark_consumed(golden("by_hand"), "2026-02-01T09:00:00Z", "a person") == golden("by_hand_taken")
 
 
+def test_what_a_document_quotes_in_code_is_no_part_of_it() -> None:
+    theirs = "# Handoff: theirs\n- Status: consumed\n## Verification\n- `x` exists\n- UNCONFIRMED: x"
+    quoted = f"````\n```\n{theirs}\n````"
+    text = f"{quoted}\n# Handoff: ours\n\n- Status: open\n\n## Verification\n- `y` exists\n\n{quoted}\n"
+    head = head_of(text)
+    assert head is not None
+    assert (head.purpose, head.is_open) == ("ours", True)
+    assert checks_in(text) == (Check("y"),)
+    assert doubts_in(text) == ()
+    assert mark_consumed(text, "now", "me") == text.replace("- Status: open", "- Status: consumed now by me")
+
+
 def test_lines_that_end_as_on_windows_are_understood_and_kept() -> None:
     text = golden("written").replace("\n", "\r\n")
     assert head_of(text) == HEAD

@@ -118,6 +118,7 @@ def test_a_merge_conflict_is_found(text: str, line: int) -> None:
         ("# Session Ledgers\n", False),
         ("some notes", False),
         ("```\n# Session Ledger\n```\n", False),
+        ("````\n```\n# Session Ledger\n````\n", False),
     ],
 )
 def test_a_file_that_is_no_ledger_is_distinguished_from_one(text: str, is_one: bool) -> None:  # noqa: FBT001

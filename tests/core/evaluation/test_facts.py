@@ -78,6 +78,7 @@ def test_any_text_has_facts_and_a_form(text: str) -> None:
         ("You must\nuse tabs instead of spaces here", ("use tabs instead of spaces here",)),
         ("please don’t push to main", ("please don’t push to main",)),
         ("```\nyou must never see this code\n```\nplain text", ()),
+        ("~~~~\n~~~\nyou must never see this code\n~~~~\nplain text", ()),
         ("only this", ()),
         ("It is always so. It is always so.", ("It is always so.",)),
     ],

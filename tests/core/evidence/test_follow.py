@@ -27,16 +27,15 @@ from holdfast.core.evidence.commands.exit_meaning import STOPPED
 from holdfast.core.evidence.commands.shell import edits
 from holdfast.core.evidence.fact_lines import command_line
 from holdfast.core.evidence.follow import follow, same_prompt, with_file_change
+from holdfast.core.evidence.kinds import KINDS, NoteKind
 from holdfast.core.evidence.trail import (
     COMMANDS_KEPT,
     FILES_KEPT,
-    NOTES_KEPT,
     PROMPTS_KEPT,
     RUNNING_KEPT,
     TEXT_KEPT,
     CommandRun,
     FileTouch,
-    NoteKind,
     Trail,
 )
 from holdfast.core.session.session import Session
@@ -266,7 +265,7 @@ class TestWhatPeopleRuledAndAsked:
     def test_the_first_rule_outlives_all_that_follow(self) -> None:
         prompts = (prompt(f"You must keep rule number {n} in mind.", f"p{n}") for n in range(90))
         constraints = notes(trail(*prompts), NoteKind.CONSTRAINT)
-        assert len(constraints) == NOTES_KEPT[NoteKind.CONSTRAINT]
+        assert len(constraints) == KINDS[NoteKind.CONSTRAINT].stored
         assert constraints[0] == "You must keep rule number 0 in mind."
         assert constraints[-1] == "You must keep rule number 89 in mind."
 

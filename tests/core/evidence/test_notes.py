@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from holdfast.core.evidence.kinds import NoteKind
 from holdfast.core.evidence.notes import Notes, after_statement, rules_in_prompt
 from holdfast.core.evidence.prose import reader
-from holdfast.core.evidence.trail import NoteKind
 from tests.core.scenes import said
 
 FAILING = """

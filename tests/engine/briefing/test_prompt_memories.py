@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from holdfast.core.brief.brief_input import Reason
+from holdfast.core.brief.budget import PROMPT_MEMORIES_CHARS
 from holdfast.core.text.untrusted import has_injected_text
-from holdfast.engine.briefing.prompt_memories import MOST_CHARS, TURNS
+from holdfast.engine.briefing.prompt_memories import TURNS
 from holdfast.engine.engine import Engine
 from holdfast.engine.memory.remember import MemoryRequest, remember
 from holdfast.engine.repository.git import identity
@@ -63,7 +64,7 @@ def test_a_memory_that_fits_goes_with_the_prompt(eager: Eager) -> None:
     given = eager.asks(ASKS)
     assert has_injected_text(given)
     assert f"- {PORT} (1 min ago, {id[:8]})" in given
-    assert len(given) <= MOST_CHARS
+    assert len(given) <= PROMPT_MEMORIES_CHARS
 
 
 def test_unless_it_is_wanted_nothing_is_given(eager: Eager) -> None:
@@ -122,7 +123,7 @@ def test_many_that_fit_are_cut_to_the_room_there_is(eager: Eager) -> None:
         eager.remember(f"Host-{number}: staging database, listen port 543{number}, for the staging database")
     given = eager.asks(ASKS)
     assert 2 <= given.count("\n- ") <= 4
-    assert len(given) <= MOST_CHARS
+    assert len(given) <= PROMPT_MEMORIES_CHARS
 
 
 def test_it_is_accounted_for_and_counted(eager: Eager) -> None:

@@ -31,6 +31,7 @@ from holdfast.stores.base import Lineage
 from tests.cli.commands.test_brief import record, written
 from tests.engine.stage import NOON, Stage
 
+HARNESS = harnesses.get("claude-code")
 MEANS = Means({}, lambda seconds: None)
 WANTED = Config(continuity=Continuity(auto_load=True, auto_save=True))
 
@@ -222,7 +223,7 @@ def test_what_is_noted_tells_of_no_session(stage: Stage, project: Project) -> No
 def test_a_wrapper_loads_before_and_saves_after(stage: Stage, project: Project) -> None:
     saved(stage, project)
     engine = desk_of(stage)
-    assert "# Session Continuity" in wrapper.before(engine, project).text
+    assert "# Session Continuity" in wrapper.before(engine, project, HARNESS).text
     assert wrapper.after(engine, project, NOON, MEANS) is None, "there was no session"
     ended(stage, project)
     assert wrapper.after(engine, project, NOON + 1, MEANS) is None, "it was over before"
@@ -237,7 +238,7 @@ def test_a_wrapper_does_nothing_that_is_not_wanted(stage: Stage, project: Projec
     ended(stage, project)
     stage.config = Config()
     engine = desk_of(stage)
-    assert wrapper.before(engine, project) == wrapper.Ready("")
+    assert wrapper.before(engine, project, HARNESS) == wrapper.Ready("")
     assert wrapper.after(engine, project, NOON, MEANS) is None
     assert dream.inspect(here(stage, project)).snapshot is None
 
@@ -246,9 +247,9 @@ def test_candidates_are_put_up_anew_only_by_a_wrapper(stage: Stage, project: Pro
     saved(stage, project)
     stage.config = replace(WANTED, dream=Dream(auto_build=True))
     engine = desk_of(stage)
-    next_brief(engine, project)
+    next_brief(engine, project, "")
     assert dream.inspect(here(stage, project)).snapshot is None
-    assert wrapper.before(engine, project).notes == ()
+    assert wrapper.before(engine, project, HARNESS).notes == ()
     snapshot = dream.inspect(here(stage, project)).snapshot
     assert snapshot is not None
     assert [one.text for one in snapshot.candidates] == ["Never touch vendor/."]
@@ -258,10 +259,10 @@ def test_a_broken_sidecar_does_not_stop_a_wrapper(stage: Stage, project: Project
     saved(stage, project)
     stage.config = replace(WANTED, dream=Dream(auto_build=True))
     engine = desk_of(stage)
-    wrapper.before(engine, project)
+    wrapper.before(engine, project, HARNESS)
     snapshot = next((stage.home / "holdfast").rglob("snapshot.json"))
     snapshot.write_text(json.dumps({"candidates": 3}))
-    ready = wrapper.before(engine, project)
+    ready = wrapper.before(engine, project, HARNESS)
     assert "# Session Continuity" in ready.text
     assert "the dream snapshot is as it was" in ready.notes[0]
 

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from holdfast.config import Config
+from holdfast.core.brief.budget import REPOSITORY_CHARS_MOST
 from holdfast.core.documents.ledger import Ledger, LedgerEntry
-from holdfast.core.documents.ledger_brief import REPOSITORY_CHARS_MOST, REPOSITORY_LEDGER_KIND
+from holdfast.core.documents.ledger_brief import REPOSITORY_LEDGER_KIND
 from holdfast.core.events.world import Project
 from holdfast.core.session.session import Process
 from holdfast.engine.briefing.resume import next_brief
@@ -81,7 +82,7 @@ def test_the_next_morning_it_leads_too(stage: Stage, project: Project, place: Le
     stage.now += 16 * HOUR
     brief = stage.payload("b", "start", source="startup")
     assert "Work here was left with a ledger." in brief
-    told = next_brief(stage.engine(), project)
+    told = next_brief(stage.engine(), project, "")
     assert told is not None
     assert told.leading_ledger is not None
 

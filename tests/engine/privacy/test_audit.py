@@ -31,12 +31,12 @@ def places(found: list[Exposed]) -> dict[str, int]:
 
 
 def test_a_clean_home_has_nothing_to_tell(home: Path) -> None:
-    (home / "logs" / "daemon.main").write_text("listening, token [REDACTED:github-token]\n")
+    (home / "logs" / "daemon.log").write_text("listening, token [REDACTED:github-token]\n")
     assert secrets(open_in_memory(), home, NO_LISTS, always) == []
 
 
 def test_one_that_nobody_waits_for_any_more_says_nothing(home: Path) -> None:
-    (home / "logs" / "daemon.main").write_text(f"token {TOKEN}\n")
+    (home / "logs" / "daemon.log").write_text(f"token {TOKEN}\n")
     with pytest.raises(TimeoutError):
         secrets(open_in_memory(), home, NO_LISTS, lambda: False)
 
@@ -82,7 +82,7 @@ def test_it_reads_every_file(home: Path, place: str) -> None:
 
 
 def test_it_counts_by_kind_and_knows_the_lists(home: Path) -> None:
-    (home / "logs" / "daemon.main").write_text(f"{TOKEN}\npostgres://app:hunter2-swordfish@db/app Bluebell\n")
+    (home / "logs" / "daemon.log").write_text(f"{TOKEN}\npostgres://app:hunter2-swordfish@db/app Bluebell\n")
     (home / "config.toml").write_text('[redact]\ndeny = ["Bluebell"]\n')
     found = secrets(open_in_memory(), home, Lists(deny=("Bluebell",)), always)
     assert {one.place for one in found} == {"logs/daemon.log"}
@@ -91,5 +91,5 @@ def test_it_counts_by_kind_and_knows_the_lists(home: Path) -> None:
 
 
 def test_what_is_reported_holds_no_secret(home: Path) -> None:
-    (home / "logs" / "daemon.main").write_text(f"{TOKEN}\n")
+    (home / "logs" / "daemon.log").write_text(f"{TOKEN}\n")
     assert TOKEN not in str(secrets(open_in_memory(), home, NO_LISTS, always))

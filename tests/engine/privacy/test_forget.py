@@ -72,7 +72,7 @@ def filed(stage: Stage) -> Stage:
     """A home with a log, copies of the store, and files that Holdfast must not remove."""
     for name in ("logs", "backups", "spool"):
         (stage.home / name).mkdir()
-    (stage.home / "logs" / "daemon.main").write_text("a line about the harbour\n")
+    (stage.home / "logs" / "daemon.log").write_text("a line about the harbour\n")
     (stage.home / "logs" / "cli.log.1").write_text("")
     (stage.home / "backups" / "store-20260101T120000Z-schema-0001.db").write_text("harbour")
     (stage.home / "store.corrupt-20260101T120000Z.db").write_text("harbour")
@@ -187,13 +187,13 @@ class TestFiles:
             "logs/cli.log.1",
             "logs/daemon.log",
         ]
-        assert (filed.home / "logs" / "daemon.main").read_bytes() == b""
+        assert (filed.home / "logs" / "daemon.log").read_bytes() == b""
 
     def test_where_nothing_was_found_they_stay(self, filed: Stage) -> None:
         assert gone(filed, OneSession("nobody")) == Forgotten()
         assert gone(filed, OneProject("nowhere")) == Forgotten()
         assert len(list((filed.home / "backups").iterdir())) == 2
-        assert (filed.home / "logs" / "daemon.main").read_text()
+        assert (filed.home / "logs" / "daemon.log").read_text()
 
     def test_everything_is_more_than_what_the_store_knows(self, filed: Stage) -> None:
         assert gone(filed, Everything()) == Forgotten(copies=3, logs=1)
@@ -235,7 +235,7 @@ class TestFiles:
             filed.store.put_fact(OWED, forget.AFTER_FORGETTING)
         forget.clear(filed.store, filed.home, filed.now)
         assert not list(filed.home.glob("store.corrupt-*"))
-        assert (filed.home / "logs" / "daemon.main").read_bytes() == b""
+        assert (filed.home / "logs" / "daemon.log").read_bytes() == b""
         assert filed.store.fact(OWED) == ""
 
 

@@ -78,7 +78,7 @@ def test_it_takes_small_steps_and_stops(stage: Stage) -> None:
 
 
 def test_logs_are_rewritten_in_place_and_once(stage: Stage) -> None:
-    log = stage.home / "logs" / "daemon.main"
+    log = stage.home / "logs" / "daemon.log"
     log.parent.mkdir()
     log.write_text(f"pushed with {TOKEN}\nBluebell sails\n", encoding="utf-8")
     with log.open("a", encoding="utf-8") as writer:

@@ -183,7 +183,7 @@ def test_two_imports_at_once_keep_everything_once(attic: Attic) -> None:
 def test_an_imported_session_is_never_continued_however_fresh_it_is(attic: Attic) -> None:
     attic.keeps("s1", ("Why is it slow?", "The index is missing."))
     attic.imported()
-    assert next_brief(attic.engine(), identity(attic.project)) is None
+    assert next_brief(attic.engine(), identity(attic.project), "") is None
     assert attic.payload("s2", "SessionStart", source="startup") == ""
 
 

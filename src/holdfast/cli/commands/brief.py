@@ -15,8 +15,6 @@ from holdfast.cli.printing import give, give_json, say, working
 from holdfast.core.text.strings import elapsed, one_line, shortened
 from holdfast.lazy_dataclass import dataclass
 
-FILE_BUDGET = 2_000
-"""For a brief from a file: independent of the settings, so that the same file gives the same brief."""
 LEFT_OUT_SHOWN = 12
 """A long session leaves out hundreds of names; a person wants to see what came close."""
 
@@ -41,11 +39,14 @@ class _Time(click.ParamType[int]):
 _FILE = click.Path(path_type=Path)
 _LINE = click.IntRange(min=1)
 _SIZE = click.IntRange(min=0)
+_START = click.Choice(["startup", "clear", "compact"])
+_STARTS = "How the session starts: startup, clear or compact; else startup."
 
 
 @command(
     "holdfast brief",
     "holdfast brief --project ~/src/thing --json",
+    "holdfast brief --reason compact",
     "holdfast brief --harness HARNESS --transcript session.jsonl --until-line 200",
 )
 @project_option()
@@ -55,9 +56,20 @@ _SIZE = click.IntRange(min=0)
 @click.option("--until-line", type=_LINE, metavar="N", help="Read only the first N lines.")
 @click.option("--at", type=_Time(), metavar="TIME", help="Count ages from then; else from the last record.")
 @click.option("--budget", type=_SIZE, metavar="N", help="At most so many characters; else 2000, or as set.")
+@click.option("--reason", type=_START, default="startup", metavar="REASON", help=_STARTS)
 @json_option("Print brief and receipt as one JSON document.")
-def brief(*, project: Path | None, budget: int | None, as_json: bool, **reading: Any) -> None:  # noqa: ANN401
+def brief(
+    *,
+    project: Path | None,
+    budget: int | None,
+    reason: str,
+    as_json: bool,
+    **reading: Any,  # noqa: ANN401 - the fields of _Reading
+) -> None:
     """Show what the next session would be given back.
+
+    With `--reason clear` or `compact` it is what the newest session here would be given after `/clear` or a
+    compaction.
 
     The brief goes to stdout, its receipt (from where, how old, what was left out) to stderr. With
     --transcript it is made from that file alone: no daemon is needed, nothing is stored, and the same file
@@ -65,7 +77,7 @@ def brief(*, project: Path | None, budget: int | None, as_json: bool, **reading:
     """
     source = _Reading(**reading)
     if source.transcript is None:
-        row = current_view("brief", ProjectChoice(project), budget=budget)
+        row = current_view("brief", ProjectChoice(project), reason=reason, budget=budget)
     else:
         row = _from_file(source, budget)
     if as_json:
@@ -90,16 +102,15 @@ def _from_file(reading: _Reading, budget: int | None) -> dict[str, Any]:
         raise click.UsageError("--transcript needs --harness HARNESS.")
     # The harnesses load most of the package, which is not needed if a daemon answers.
     from holdfast import harnesses
+    from holdfast.core.brief.budget import FILE_CHARS
     from holdfast.engine.recording.preview import preview
     from holdfast.engine.views.serialisation import brief_row
 
     harness = harnesses.reader(reading.name)
-    characters = FILE_BUDGET if budget is None else budget
+    size = FILE_CHARS if budget is None else budget
     with working("reading the transcript"):
-        result = preview(
-            harness, reading.transcript, reading.session, reading.until_line, reading.at, characters
-        )
-    return brief_row(result.brief_input, result.brief, characters)
+        result = preview(harness, reading.transcript, reading.session, reading.until_line, reading.at, size)
+    return brief_row(result.brief_input, result.brief, size)
 
 
 def _print(row: Mapping[str, Any]) -> None:

@@ -13,6 +13,7 @@ from typing import Any, Final
 import click
 
 from holdfast.cli import access
+from holdfast.cli.commands.eval_handover import handover
 from holdfast.cli.commands.eval_mechanisms import cell, flat, pressure, redaction, retrieval, with_progress
 from holdfast.cli.options import command, group, json_option
 from holdfast.cli.printing import give, give_json, give_table, say
@@ -90,7 +91,7 @@ class _Report:
         return tuple(dict.fromkeys(row.harness for row in self.rows))
 
 
-@group("holdfast eval survival --history", name="eval")
+@group("holdfast eval survival --history", "holdfast eval handover --data DIR --probes DIR", name="eval")
 def evaluate() -> None:
     """Measure what briefs hold of what agents need.
 
@@ -157,6 +158,7 @@ def survival(
         give(in_words(report))
 
 
+evaluate.add_command(handover)
 evaluate.add_command(survival)
 evaluate.add_command(retrieval)
 evaluate.add_command(redaction)

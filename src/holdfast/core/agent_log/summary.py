@@ -9,7 +9,6 @@ provider enforces it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
@@ -19,7 +18,9 @@ from holdfast.core.agent_log.context import AgentTurn, Result, Text, ToolCall, T
 from holdfast.core.events.event import Action
 from holdfast.core.evidence.commands import shell
 from holdfast.core.evidence.commands.exit_meaning import has_failed
-from holdfast.core.evidence.trail import NoteKind, Trail
+from holdfast.core.evidence.kinds import KINDS
+from holdfast.core.evidence.trail import Trail
+from holdfast.core.text.markdown import blocks
 from holdfast.core.text.strings import one_line, shortened
 from holdfast.lazy_dataclass import dataclass
 
@@ -172,13 +173,12 @@ _SECTIONS: Final[Mapping[str, str]] = {
 _EVIDENCE: Final = ("Worked", "Failed", "Files", "Next steps", "Not tried yet")
 _ANSWER_ROWS: Final = 20
 _ANSWER_ROW_CHARS: Final = 500
-_FENCED: Final = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
 
 
 def object_in(text: str) -> str:
     """The JSON object in an answer; some models put it in a code block, or add words around it."""
-    fenced = _FENCED.search(text)
-    inside = fenced[1] if fenced else text
+    code = (block for block in blocks(text) if block.is_fenced)
+    inside = next((block.text for block in code if block.language.lower() in ("", "json")), text)
     start, end = inside.find("{"), inside.rfind("}")
     return inside[start : end + 1] if 0 <= start < end else inside
 
@@ -208,8 +208,15 @@ def _evidence(trail: Trail) -> Iterator[tuple[str, list[str]]]:
     yield "Commands that failed", failed
     yield "Files written", [touch.path for touch in trail.files if touch.action is not Action.READ]
     todos = [todo.text for todo in trail.todos if todo.status != "completed"]
-    yield "Next steps that were named", [*(note.text for note in trail.noted(NoteKind.NEXT)), *todos]
-    yield "Ideas that were named and not tried", [note.text for note in trail.noted(NoteKind.UNTRIED)]
+    yield "Next steps that were named", [*_notes(trail, "next"), *todos]
+    yield "Ideas that were named and not tried", [*_notes(trail, "untried")]
+
+
+def _notes(trail: Trail, part: str) -> Iterator[str]:
+    """The notes that the continuity shows in this part, which is a bucket of evidence too."""
+    for row in KINDS.values():
+        if row.continuity and row.continuity.part == part:
+            yield from (note.text for note in trail.noted(row.kind))
 
 
 def _command(command: str) -> str:

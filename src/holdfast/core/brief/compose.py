@@ -26,16 +26,18 @@ from holdfast.core.brief.brief_input import (
     Item,
     Reason,
 )
+from holdfast.core.brief.budget import QUERIES_SHARE, Budget
 from holdfast.core.brief.items import candidates, news
 from holdfast.core.brief.layout import PageState, Sheet, lines, readable, written_length
 from holdfast.core.brief.named_things import whole_paths
 from holdfast.core.brief.weights import WEIGHTS
 from holdfast.core.documents import ledger_brief
 from holdfast.core.documents.continuity import item_subject
-from holdfast.core.documents.continuity_startup import StartupInput, StartupRow, startup
+from holdfast.core.documents.continuity_startup import StartupInput, StartupLimits, StartupRow, startup
 from holdfast.core.documents.ledger_brief import REPOSITORY_LEDGER_KIND as REPOSITORY_LEDGER
 from holdfast.core.documents.ledger_brief import repository_ledger_block
 from holdfast.core.events.durations import MINUTE_MS
+from holdfast.core.evidence.kinds import KINDS, KindTable
 from holdfast.core.text.strings import contains_whole, elapsed, query_terms, shortened
 from holdfast.core.text.untrusted import OVERHEAD, TITLE, defanged, fence, quoted
 from holdfast.lazy_dataclass import dataclass
@@ -54,8 +56,6 @@ FAILURE_SHARE: Final = 10
 OVER_TOGETHER: Final = "over budget beside the others"
 SAID: Final = "said already"
 REFILLS: Final = 4
-QUERIES_SHARE: Final = 20
-"""The last line takes at most a twentieth of the budget."""
 CONTINUITY_SECTION: Final = "Session Continuity"
 CONTINUITY_KIND: Final = "continuity"
 REPOSITORY_LEDGER_SECTION: Final = "Ledger of the repository"
@@ -103,15 +103,17 @@ class SuggestedQuery:
         return frozenset(self.query.lower().split())
 
 
-def compose(brief_input: BriefInput, budget: int, weights: Mapping[str, float] = WEIGHTS) -> Brief:
+def compose(
+    brief_input: BriefInput, budget: int, weights: Mapping[str, float] = WEIGHTS, kinds: KindTable = KINDS
+) -> Brief:
     """The brief that continues a session, in at most `budget` characters including its fence.
 
     Items are included whole or not at all.
     """
-    brief = _filled(brief_input, candidates(brief_input, weights), budget, weights)
+    brief = _filled(brief_input, candidates(brief_input, weights, kinds=kinds), budget, weights)
     if not _has_room(brief):
         return brief
-    whole = _filled(brief_input, candidates(brief_input, weights, whole_paths), budget, weights)
+    whole = _filled(brief_input, candidates(brief_input, weights, whole_paths, kinds), budget, weights)
     return whole if _has_room(whole) else brief
 
 
@@ -120,26 +122,17 @@ def compose_news(brief_input: BriefInput, budget: int) -> Brief:
     return _filled(brief_input, news(brief_input), budget, WEIGHTS)
 
 
-def compose_for_start(brief_input: BriefInput, budget: int) -> Brief:
+def compose_for_start(brief_input: BriefInput, budget: Budget) -> Brief:
     """The brief with its blocks; only the news where the model still has its history."""
     news = brief_input.reason in (Reason.RESUME, Reason.FORK, Reason.PARALLEL)
-    below = (
-        repository_ledger_block(brief_input.repository_ledger, budget)
-        if brief_input.repository_ledger and not news
-        else ""
-    )
-    room = budget - len(below) - len("\n") if below else budget
+    repository_ledger = None if news else brief_input.repository_ledger
+    below = repository_ledger_block(repository_ledger, budget.repository_ledger) if repository_ledger else ""
+    room = budget.brief_beside(below)
     brief = compose_news(brief_input, room) if news else compose(brief_input, room)
-    brief = _with_continuity(brief, brief_input.startup, brief_input.now) if brief_input.startup else brief
+    if brief_input.startup:
+        limits = budget.continuity(brief.text, below)
+        brief = _with_continuity(brief, brief_input.startup, limits, brief_input.now)
     return _with_repository_ledger(brief, brief_input, below) if below and brief.text else brief
-
-
-def with_narrower_continuity(brief_input: BriefInput, share: float) -> BriefInput:
-    """The same input with the continuity block limited to a share of its size."""
-    if brief_input.startup is None:
-        return brief_input
-    limits = replace(brief_input.startup.limits, chars=int(brief_input.startup.limits.chars * share))
-    return replace(brief_input, startup=replace(brief_input.startup, limits=limits))
 
 
 def suggest_queries(brief_input: BriefInput, brief: Brief) -> Iterator[SuggestedQuery]:
@@ -342,11 +335,9 @@ def _key(key: str) -> str:
     return key[:8] if _UUID.fullmatch(key) else shortened(key, 40)
 
 
-def _with_continuity(brief: Brief, loaded: StartupInput, now: int) -> Brief:
-    room = loaded.limits.chars - len(brief.text) - OVERHEAD - 1
+def _with_continuity(brief: Brief, loaded: StartupInput, limits: StartupLimits, now: int) -> Brief:
     brief_text = _text_of(item for item in brief.items if item.rendered)
-    within = replace(loaded, limits=replace(loaded.limits, chars=room))
-    beside = startup(within, lambda text: _mentions_subject(brief_text, text))
+    beside = startup(loaded, limits, lambda text: _mentions_subject(brief_text, text))
     items = (*brief.items, *(_continuity_item(row, now) for row in beside.rows))
     if not beside.text:
         return Brief(brief.text, items)

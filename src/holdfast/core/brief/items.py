@@ -10,13 +10,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Final
 
 from holdfast.core.brief.brief_input import (
-    DECISIONS,
     GOAL,
     LEDGER,
-    OPEN,
     OTHERS,
     REPORTED,
     RULES,
@@ -41,9 +38,10 @@ from holdfast.core.documents import ledger_brief
 from holdfast.core.evidence.commands import shell
 from holdfast.core.evidence.commands.purpose import Purpose
 from holdfast.core.evidence.fact_lines import git_lines
+from holdfast.core.evidence.kinds import KINDS, Ending, EvidenceKind, KindTable, Merge, NoteKind
 from holdfast.core.evidence.notes import RULE_WORDS, checks_in
 from holdfast.core.evidence.prose import reader
-from holdfast.core.evidence.trail import IN_PROGRESS, Note, NoteKind, Trail, Utterance, open_todos
+from holdfast.core.evidence.trail import IN_PROGRESS, Note, Trail, Utterance, open_todos
 from holdfast.core.text.strings import content_words, elapsed, in_sentences, one_line, shortened
 
 GOAL_CHARS = 240
@@ -56,17 +54,21 @@ RUNNING_CHARS = 60
 
 
 def candidates(
-    brief_input: BriefInput, weights: Weights = WEIGHTS, naming: Naming = short_paths
+    brief_input: BriefInput,
+    weights: Weights = WEIGHTS,
+    naming: Naming = short_paths,
+    kinds: KindTable = KINDS,
 ) -> Iterator[Item]:
     """Everything that could be said about the session, with scores."""
     yield from _ledger_lines(brief_input)
     yield from _world(brief_input, weights)
     deleted = deleted_names(brief_input.session.trail)
+    need_files = frozenset(row.item for row in kinds.values() if row.needs_files)
     for sentence in chain(
-        _requests(brief_input, weights), _notes(brief_input, weights), _state(brief_input, weights)
+        _requests(brief_input, weights), _notes(brief_input, weights, kinds), _state(brief_input, weights)
     ):
         marked = _with_deleted_marked(sentence, deleted)
-        if marked is sentence or sentence.kind not in _OVERTAKEN:
+        if marked is sentence or sentence.kind not in need_files:
             yield marked
     # A command that names a deleted file cannot be run again.
     for thing in things(brief_input, weights, naming):
@@ -75,8 +77,6 @@ def candidates(
 
 
 _RUN = frozenset({"command", "earlier_command"})
-_OVERTAKEN = frozenset({"decision", "next", "untried"})
-"""Kinds that no longer apply once the file that they mention is deleted."""
 
 
 def _ledger_lines(brief_input: BriefInput) -> Iterator[Item]:
@@ -210,19 +210,7 @@ _CHEER = re.compile(r"[A-Z]\w+(?: \w+)?!")
 """Perfect! Great progress!"""
 
 
-_NOTES = (
-    (NoteKind.DECISION, "decision", DECISIONS, ""),
-    (NoteKind.NEXT, "next", STATE, "Next: "),
-    (NoteKind.CONFIRMED, "confirmed", STATE, "Done: "),
-    (NoteKind.MEASURED, "measured", STATE, "Measured: "),
-    (NoteKind.FAILED, "tried", STATE, "Tried and failed: "),
-    (NoteKind.UNTRIED, "untried", STATE, "Not tried yet: "),
-    (NoteKind.NEED, "need", STATE, "Needs: "),
-    (NoteKind.QUESTION, "question", OPEN, ""),
-)
-
-
-def _notes(brief_input: BriefInput, weights: Weights) -> Iterator[Item]:
+def _notes(brief_input: BriefInput, weights: Weights, kinds: KindTable) -> Iterator[Item]:
     for place, utterance in enumerate(brief_input.words):
         # Indented, so that none of its lines can pass for one of Holdfast's.
         words = shortened(utterance.text, WORDS_CHARS).replace("\n", "\n  ")
@@ -231,15 +219,26 @@ def _notes(brief_input: BriefInput, weights: Weights) -> Iterator[Item]:
             Item(WORDS, text, utterance.at, "checkpoint", "words"), weights, recency=recency(place)
         )
     yield from _rules(brief_input, weights)
-    yield from _replies(brief_input, weights)
-    for kind, name, section, lead in _NOTES:
-        notes = [note for note in reversed(brief_input.session.trail.noted(kind)) if not note.by_user]
-        for place, note in enumerate(_beside_runs(_latest_of_checks(notes), brief_input.session.trail)):
-            label = "Failing: " if kind is NoteKind.FAILED and reader.is_failing(note.text) else lead
-            passing, steps = PASSING.get(kind, 0.0), _steps_since(note, brief_input)
-            if passing * steps <= _STEPS_STALE and not _is_overtaken(note, brief_input):
-                age = -passing * math.log1p(steps / _STEPS_FRESH)
-                yield with_score(_note(note, name, section, label), weights, recency=recency(place), age=age)
+    yield from _replies(brief_input, weights, kinds)
+    for row in kinds.values():
+        if row.kind is not NoteKind.CONSTRAINT:
+            yield from _notes_of(row, brief_input, weights)
+
+
+def _notes_of(row: EvidenceKind, brief_input: BriefInput, weights: Weights) -> Iterator[Item]:
+    """The agent's notes of one kind that still apply."""
+    trail = brief_input.session.trail
+    notes: Iterable[Note] = [note for note in reversed(trail.noted(row.kind)) if not note.by_user]
+    if row.merge is Merge.SAME_BUT_NUMBERS:
+        notes = _beside_runs(_latest_of_checks(notes), trail)
+    for place, note in enumerate(notes):
+        is_failing = row.ends is Ending.FIXED and reader.is_failing(note.text)
+        steps = _steps_since(note, brief_input)
+        is_overtaken = row.ends is Ending.DONE and _is_overtaken(note, brief_input)
+        if row.ages * steps <= _STEPS_STALE and not is_overtaken:
+            item = _note(note, row.item, row.brief.part, "Failing: " if is_failing else row.brief.label)
+            age = -row.ages * math.log1p(steps / _STEPS_FRESH)
+            yield with_score(item, weights, recency=recency(place), age=age)
 
 
 def _rules(brief_input: BriefInput, weights: Weights) -> Iterator[Item]:
@@ -266,35 +265,32 @@ def _beside_runs(notes: Iterable[Note], trail: Trail) -> Iterator[Note]:
     Such a claim is outdated by the next edit, while a run is shown with its outcome.
     """
     known = any(run.tests or (run.ok is not None and run.aim is Purpose.CHECK) for run in trail.commands)
-    return (note for note in notes if not (known and note.kind in _COUNTS and reader.is_check(note.text)))
+    return (note for note in notes if not (known and reader.is_check(note.text)))
 
 
 def _latest_of_checks(notes: Iterable[Note]) -> Iterator[Note]:
     """The notes, newest first; of those about the tests or the build only the newest of each."""
     known = frozenset[int | None]()
     for note in notes:
-        checks = checks_in(note.text) if note.kind in _COUNTS else frozenset[int | None]()
+        checks = checks_in(note.text)
         if not checks or not checks <= known:
             yield note
         known |= checks
 
 
-_COUNTS = frozenset({NoteKind.CONFIRMED, NoteKind.MEASURED})
-
-
-def _replies(brief_input: BriefInput, weights: Weights) -> Iterator[Item]:
+def _replies(brief_input: BriefInput, weights: Weights, kinds: KindTable) -> Iterator[Item]:
     """The user's answers; the last one, if newer than the goal, says where the work goes now."""
     trail = brief_input.session.trail
     since = trail.goal.at if trail.goal else 0
     prompts = frozenset(prompt.record for prompt in trail.prompts)
     for place, note in enumerate(reversed([note for note in trail.notes if note.by_user])):
-        section = RULES if note.kind is NoteKind.CONSTRAINT else DECISIONS
         kind = "answer" if place or note.at < since else "last_answer"
         # A "yes" in a prompt ages with the offer that it answers; an answer to a tool's question stays valid.
         steps = _steps_since(note, brief_input) if note.record in prompts else 0
         if steps <= _STEPS_STALE:
             age = -math.log1p(steps / _STEPS_FRESH)
-            yield with_score(_note(note, kind, section, ""), weights, standing=recency(place), age=age)
+            reply = _note(note, kind, kinds[note.kind].brief.part, "")
+            yield with_score(reply, weights, standing=recency(place), age=age)
 
 
 def _running(brief_input: BriefInput, weights: Weights) -> Iterator[Item]:
@@ -317,17 +313,6 @@ def _running(brief_input: BriefInput, weights: Weights) -> Iterator[Item]:
 
 _SAME_PROCESS = frozenset({Reason.COMPACT, Reason.LATE, Reason.CLEAR, Reason.SUMMARY, Reason.ASKED})
 """The reasons for which a brief goes to the same process that left something running."""
-PASSING: Final = {
-    NoteKind.NEXT: 1.0,
-    NoteKind.QUESTION: 1.0,
-    NoteKind.CONFIRMED: 1.0,
-    NoteKind.FAILED: 0.5,
-    NoteKind.DECISION: 0.25,
-}
-"""How fast each kind of note goes out of date, by steps; a failed attempt stays useful for longer.
-
-A decision stays valid, but the latest one matters most.
-"""
 
 
 def _steps_since(note: Note, brief_input: BriefInput) -> int:
@@ -336,10 +321,10 @@ def _steps_since(note: Note, brief_input: BriefInput) -> int:
 
 
 def _is_overtaken(note: Note, brief_input: BriefInput) -> bool:
-    """Whether a note is a next step from before the user's current goal, and no longer recent."""
+    """Whether a next step is from before the user's current goal, and no longer recent."""
     goal = brief_input.session.trail.goal
     asked_since = goal is not None and note.at < goal.at
-    return note.kind is NoteKind.NEXT and asked_since and _steps_since(note, brief_input) > _STEPS_FRESH
+    return asked_since and _steps_since(note, brief_input) > _STEPS_FRESH
 
 
 _STEPS_FRESH = 40

@@ -13,8 +13,9 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import field, replace
 from typing import Final
 
-from holdfast.core.brief.brief_input import IN_USE, OVER_BUDGET, REPORTED, SECTIONS, Item
+from holdfast.core.brief.brief_input import IN_USE, OVER_BUDGET, REPORTED, SECTIONS, STATE, Item
 from holdfast.core.documents import ledger_brief
+from holdfast.core.evidence.kinds import KINDS, Ending
 from holdfast.core.text.strings import contains_whole, plain_share
 from holdfast.lazy_dataclass import dataclass
 
@@ -97,11 +98,14 @@ def written_length(items: Sequence[Item]) -> int:
     return sum(len(line) + 1 for line in lines(items))
 
 
+_STATE_NOTES: Final = tuple(row for row in KINDS.values() if row.brief.part == STATE)
 _KINDS: Final = (
     *ledger_brief.LEADING_KINDS,
     ledger_brief.LEDGER_MORE,
-    *("next", "todo", "running", "last_said", "statement", "confirmed", "measured", "tried", "untried"),
-    *("need", "git", "where"),
+    *(row.item for row in _STATE_NOTES if row.ends is Ending.DONE),
+    *("todo", "running", "last_said", "statement"),
+    *(row.item for row in _STATE_NOTES if row.ends is not Ending.DONE),
+    *("git", "where"),
 )
 _LEADS: Final = (
     *(REPORTED, "Edited", "Wrote", "Deleted", "Subagents edited", "Subagents wrote", "Subagents deleted"),

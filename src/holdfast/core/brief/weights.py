@@ -1,5 +1,6 @@
 """Weights: how much an item of a brief is expected to be needed, in one table.
 
+The weights of notes are in `evidence.kinds`, with everything else that depends on their kind.
 The score of a thing (a file, a command, a name) is how likely it is needed, by a logistic model over the
 features. The score of a sentence depends on its kind and falls with each newer one. The brief includes the
 items with the best score per character.
@@ -13,32 +14,31 @@ from dataclasses import replace
 from typing import Final, TypeAlias
 
 from holdfast.core.brief.brief_input import Item
+from holdfast.core.evidence.kinds import KINDS, KindTable
 
 Weights: TypeAlias = Mapping[str, float]
 
+
+def weights_of(kinds: KindTable) -> Weights:
+    """The weights of the kinds of notes."""
+    return {row.item: row.weight for row in kinds.values()}
+
+
 SENTENCES: Final[Weights] = {
+    **weights_of(KINDS),
     "goal": 3.0,
     "first_prompt": 1.0,
     "prompt": 0.0,
     "prompt_before": 2.2,
     "first_rule": 3.7,
-    "constraint": 3.1,
     "words": 4.0,
     "todo": 4.0,
     "running": 3.2,
     "reported": 0.4,
-    "next": 4.2,
     "last_said": 3.6,
     "statement": 1.2,
     "answer": 3.6,
     "last_answer": 4.8,
-    "decision": 3.5,
-    "question": -0.6,
-    "measured": 1.2,
-    "confirmed": 0.3,
-    "tried": 3.0,
-    "untried": 1.6,
-    "need": 2.7,
     "last_failure": 3.8,
     "failed_command": 3.0,
     "refused": 3.4,

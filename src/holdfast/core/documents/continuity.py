@@ -14,7 +14,7 @@ from dataclasses import field, replace
 from enum import StrEnum
 from typing import Final
 
-from holdfast.core.documents.markdown import lines_inside_blocks
+from holdfast.core.text.markdown import BlockKind, entry_groups, lenient_blocks, without_item_mark
 from holdfast.core.text.strings import one_line
 from holdfast.lazy_dataclass import dataclass
 
@@ -56,8 +56,7 @@ _KNOWN: Final[Mapping[str, ContinuityPart]] = {
     "incomplete": ContinuityPart.NEXT,
 }
 _FENCE: Final = "---"
-_HEADING: Final = re.compile(r"##\s+(?P<title>.*?)\s*#*\s*")
-_BULLET: Final = re.compile(r"[-*+]\s+|\d+[.)]\s+")
+_SECTION_LEVEL: Final = 2
 ITEMS_MOST: Final = 20
 """How many items of Holdfast's a section may have; the oldest are dropped."""
 REFUSED_MOST: Final = 400
@@ -211,17 +210,10 @@ def entries(section: ContinuitySection | None) -> Iterator[tuple[range, str]]:
     """
     if section is None:
         return
-    start: int | None = None
-    within = (*lines_inside_blocks(section.lines), False)
-    for place, line in enumerate((*section.lines, "")):
-        if within[place]:
-            continue
-        begins = bool(line.strip()) and (bool(_BULLET.match(line)) or start is None)
-        if start is not None and (begins or not line.strip()):
-            yield _entry(section, range(start, place))
-            start = None
-        if begins:
-            start = place
+    for places, kind in entry_groups(section.lines):
+        text = without_item_mark(" ".join(section.lines[place].strip() for place in places))
+        if kind is not BlockKind.BLANK and text:
+            yield places, text
 
 
 def key(item: str) -> str:
@@ -262,28 +254,18 @@ def item_subject(item: str) -> str:
     return quote[1] if quote else key(item)
 
 
-def _entry(section: ContinuitySection, lines: range) -> tuple[range, str]:
-    text = " ".join(section.lines[place].strip() for place in lines)
-    return lines, _BULLET.sub("", text, count=1).strip()
-
-
 def _with_sections(document: ContinuityDocument, lines: Sequence[str]) -> ContinuityDocument:
-    head: list[str] = []
-    sections: list[tuple[str, list[str]]] = []
-    for line, within in zip(lines, lines_inside_blocks(lines), strict=True):
-        if not within and _HEADING.fullmatch(line):
-            sections.append((line, []))
-        elif sections:
-            sections[-1][1].append(line)
-        else:
-            head.append(line)
-    rows = (ContinuitySection(heading, tuple(below), _part(heading)) for heading, below in sections)
-    return replace(document, head=tuple(head), sections=tuple(rows))
+    headings = [block for block in lenient_blocks(lines) if block.divides and block.level == _SECTION_LEVEL]
+    ends = (*(heading.first for heading in headings), len(lines))
+    sections = (
+        ContinuitySection(lines[heading.first], tuple(lines[heading.first + 1 : end]), _part(heading.text))
+        for heading, end in zip(headings, ends[1:], strict=True)
+    )
+    return replace(document, head=tuple(lines[: ends[0]]), sections=tuple(sections))
 
 
-def _part(heading: str) -> ContinuityPart | None:
-    match = _HEADING.fullmatch(heading)
-    return _KNOWN.get(re.sub(r"\W+", "", match["title"]).lower()) if match else None
+def _part(title: str) -> ContinuityPart | None:
+    return _KNOWN.get(re.sub(r"\W+", "", title).lower())
 
 
 def _without_duplicates(document: ContinuityDocument) -> ContinuityDocument | Unusable:

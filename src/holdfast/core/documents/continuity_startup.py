@@ -77,11 +77,10 @@ class StartupLimits:
 
 @dataclass(frozen=True, slots=True)
 class StartupInput:
-    """The continuity and pointers for a starting session, and how much they and the brief may take."""
+    """The continuity and pointers for a starting session."""
 
     layers: tuple[LayerContent, ...]
     pointers: tuple[Pointer, ...]
-    limits: StartupLimits
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +152,11 @@ def never_said(_: str) -> bool:
     return False
 
 
-def startup(loaded: StartupInput, is_said: Callable[[str], bool] = never_said) -> Startup:
+def startup(
+    loaded: StartupInput, limits: StartupLimits, is_said: Callable[[str], bool] = never_said
+) -> Startup:
     """The block within its limits; its text is empty if nothing fits or there is nothing."""
-    rows = tuple(_placed(_candidates(loaded), loaded.limits, is_said))
+    rows = tuple(_placed(_candidates(loaded), limits, is_said))
     return Startup(_block_text(rows) if any(not row.omitted for row in rows) else "", rows, loaded.layers)
 
 

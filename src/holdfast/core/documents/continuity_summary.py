@@ -18,9 +18,10 @@ from holdfast.core.evidence.commands import shell
 from holdfast.core.evidence.commands.exit_meaning import has_failed
 from holdfast.core.evidence.commands.purpose import Purpose, purpose_of
 from holdfast.core.evidence.fact_lines import counts
+from holdfast.core.evidence.kinds import KINDS, EvidenceKind, KindTable, NoteKind, Place
 from holdfast.core.evidence.notes import notes_to_show
 from holdfast.core.evidence.prose import reader
-from holdfast.core.evidence.trail import CommandRun, FileTouch, NoteKind, Trail
+from holdfast.core.evidence.trail import CommandRun, FileTouch, Trail
 from holdfast.core.session.session import Session
 from holdfast.core.text.patterns import compiled
 from holdfast.core.text.strings import one_line, shortened
@@ -82,10 +83,10 @@ class GeneratedSummary:
     warnings: tuple[str, ...]
 
 
-def generated(session: Session) -> GeneratedSummary:
+def generated(session: Session, kinds: KindTable = KINDS) -> GeneratedSummary:
     """The content that a session's evidence gives for both layers."""
     trail = session.trail
-    items = list(_items(session))
+    items = list(_items(session, kinds))
     # A prompt such as "continue" does not say what the goal is.
     named = trail.goal is not None and not reader.is_generic(trail.goal.text)
     goal = shortened(one_line(trail.goal.text), ITEM_CHARS) if trail.goal and named else ""
@@ -110,9 +111,13 @@ def evidence_counts(trail: Trail) -> EvidenceCounts:
         succeeded=sum(run.ok is True for run in trail.commands),
         failed=sum(has_failed(run) for run in trail.commands),
         file_writes=sum(touch.action is not Action.READ for touch in trail.files),
-        next_steps=len(trail.noted(NoteKind.NEXT)) + len(_open_todos(trail)),
-        untried=len(trail.noted(NoteKind.UNTRIED)),
+        next_steps=_count(trail, ContinuityPart.NEXT) + len(_open_todos(trail)),
+        untried=_count(trail, ContinuityPart.UNTRIED),
     )
+
+
+def _count(trail: Trail, part: ContinuityPart) -> int:
+    return sum(len(trail.noted(row.kind)) for row, _ in _kinds_in(part, KINDS))
 
 
 def conflicts(trail: Trail) -> tuple[str, ...]:
@@ -131,13 +136,15 @@ def pointers(trail: Trail) -> tuple[str, ...]:
     return tuple(notes)[-POINTERS_MOST:]
 
 
-def _items(session: Session) -> Iterator[tuple[LayerName, ContinuityPart, str]]:
+def _items(session: Session, kinds: KindTable) -> Iterator[tuple[LayerName, ContinuityPart, str]]:
     """Every item with its layer and section, oldest first within each kind."""
     trail = session.trail
-    for kind, part, layer in _NOTES:
-        for note in notes_to_show(kind, trail)[-NOTES_MOST:]:
-            text = shortened(one_line(note.text), ITEM_CHARS)
-            yield (LayerName.LOCAL if _LOCAL_ONLY.search(text) else layer), part, text
+    for part in ContinuityPart:
+        for row, place in _kinds_in(part, kinds):
+            for note in notes_to_show(row.kind, trail)[-NOTES_MOST:]:
+                text = place.labelled(shortened(one_line(note.text), ITEM_CHARS))
+                is_local = row.worktree_only or _LOCAL_ONLY.search(text)
+                yield (LayerName.LOCAL if is_local else LayerName.SHARED), part, text
     passed = [run for run in trail.commands if run.ok is True and (run.tests or _is_check(run))]
     failed = [run for run in trail.commands if has_failed(run) and (run.tests or list(_active_calls(run)))]
     for run in passed[-COMMANDS_MOST:]:
@@ -154,15 +161,13 @@ def _items(session: Session) -> Iterator[tuple[LayerName, ContinuityPart, str]]:
         yield LayerName.LOCAL, ContinuityPart.NOTES, _file(touch, session)
 
 
-_NOTES: Final = (
-    (NoteKind.CONFIRMED, ContinuityPart.CONFIRMED, LayerName.SHARED),
-    (NoteKind.FAILED, ContinuityPart.FAILED, LayerName.SHARED),
-    (NoteKind.UNTRIED, ContinuityPart.UNTRIED, LayerName.SHARED),
-    (NoteKind.NEXT, ContinuityPart.NEXT, LayerName.LOCAL),
-    (NoteKind.CONSTRAINT, ContinuityPart.NOTES, LayerName.SHARED),
-    (NoteKind.DECISION, ContinuityPart.NOTES, LayerName.SHARED),
-    (NoteKind.NEED, ContinuityPart.NOTES, LayerName.SHARED),
-)
+def _kinds_in(part: ContinuityPart, kinds: KindTable) -> Iterator[tuple[EvidenceKind, Place]]:
+    """The kinds of notes that the table puts into this part, which it calls by its name in lower case."""
+    for row in kinds.values():
+        if (place := row.continuity) and place.part == part.name.lower():
+            yield row, place
+
+
 _LOCAL_ONLY: Final = re.compile(
     r"\b(?:this (?:worktree|checkout|branch|machine)|my machine|locally|only here|local(?:-| )only)\b"
     r"|本地|这台机器|本机|当前分支",

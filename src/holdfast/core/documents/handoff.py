@@ -8,9 +8,11 @@ verified then. `file_name` names its file, and `matching_names` finds one by a f
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 from typing import Final
 
+from holdfast.core.text.markdown import Block, BlockKind, lenient_blocks
 from holdfast.core.text.strings import one_line
 from holdfast.core.text.untrusted import fence
 from holdfast.lazy_dataclass import dataclass
@@ -27,6 +29,7 @@ TITLES: Final = (
     "Next Step",
 )
 VERIFICATION: Final = "Verification"
+_SECTION_LEVEL: Final = 2
 NOTHING: Final = "Nothing was recorded."
 LONGEST_PASTED: Final = 100_000
 """In bytes; Linux allows 128 KiB for one argument of a command line."""
@@ -92,14 +95,14 @@ def render(handoff: Handoff) -> str:
 
 def head_of(text: str) -> HandoffHead | None:
     """The head of a document; None if the text is not a handoff."""
-    title = _TITLE.search(text)
+    lines = text.split("\n")
+    title, fields = _head(lines)
     if title is None:
         return None
     # If a field occurs twice, the first one counts: it is the one that `mark_consumed` rewrites.
-    fields = dict(reversed(_FIELD.findall(text[slice(*_head_span(text))])))
-    bare = {name.lower(): value.strip().strip("`") for name, value in fields.items()}
+    bare = {field[1].lower(): (field[2] or "").strip().strip("`") for _, field in reversed(fields)}
     return HandoffHead(
-        purpose=title[1].strip(),
+        purpose=lines[title.first].partition(_TITLE)[2].strip(),
         created=bare.get("created", ""),
         session=bare.get("session", ""),
         harness=bare.get("harness", ""),
@@ -111,8 +114,11 @@ def head_of(text: str) -> HandoffHead | None:
 
 def checks_in(text: str) -> tuple[Check, ...]:
     """The checks in a document's verification section."""
-    *_, section = _VERIFICATION.split(text) if _VERIFICATION.search(text) else ("",)
-    return tuple(Check(match["path"], match["pattern"] or "") for match in _CHECK.finditer(section))
+    lines = text.split("\n")
+    found = lenient_blocks(lines)
+    sections = [block.first for block in found if block.divides and block.text == VERIFICATION]
+    below = (block for block in found if sections and block.first > sections[-1])
+    return tuple(Check(check["path"], check["pattern"] or "") for _, check in _items(lines, below, _CHECK))
 
 
 def doubt_line(doubt: Doubt) -> str:
@@ -123,19 +129,25 @@ def doubt_line(doubt: Doubt) -> str:
 
 def doubts_in(text: str) -> tuple[Doubt, ...]:
     """Everything that a document marks as unconfirmed."""
-    matches = ((match["what"], match["reason"]) for match in _DOUBT.finditer(text))
-    return tuple(Doubt(what, reason) if what else Doubt(reason) for what, reason in matches)
+    lines = text.split("\n")
+    pairs = ((doubt["what"], doubt["reason"]) for _, doubt in _items(lines, lenient_blocks(lines), _DOUBT))
+    return tuple(Doubt(what, reason) if what else Doubt(reason) for what, reason in pairs)
 
 
 def mark_consumed(text: str, at: str, by: str) -> str:
     """The document marked as picked up; every other line stays as it is."""
     status = f"- Status: {CONSUMED} {at} by {one_line(by)}"
-    begin, end = _head_span(text)
-    head = text[begin:end]
-    if _STATUS.search(head):
-        return text[:begin] + _STATUS.sub(lambda _: status, head, count=1) + text[end:]
-    ending = "\r\n" if "\r\n" in text else "\n"
-    return f"{text[:begin]}{ending}{ending}{status}{text[begin:]}"
+    lines = text.split("\n")
+    title, fields = _head(lines)
+    # Lines may end in CR LF, if the file was edited on Windows.
+    ending = "\r" if "\r\n" in text else ""
+    place = next((place for place, field in fields if field[1] == "Status"), None)
+    if place is not None:
+        lines[place] = status + ("\r" if lines[place].endswith("\r") else "")
+    else:
+        below = title.last + 1 if title else 0
+        lines[below:below] = (ending, status + ending)
+    return "\n".join(lines)
 
 
 def pickup_prompt(text: str, name: str, path: str, title: str) -> str:
@@ -154,23 +166,34 @@ def pickup_prompt(text: str, name: str, path: str, title: str) -> str:
     )
 
 
-# Lines may end in CR LF, if the file was edited on Windows.
-_TITLE: Final = re.compile(r"^# Handoff:[ \t]*([^\r\n]*)", re.MULTILINE)
-_FIELD: Final = re.compile(r"^- (Status|Created|Session|Harness|Branch|Commit): ([^\r\n]*)", re.MULTILINE)
-_STATUS: Final = re.compile(r"^- Status: [^\r\n]*", re.MULTILINE)
-_VERIFICATION: Final = re.compile(rf"^## {VERIFICATION}\r?$", re.MULTILINE)
-_CHECK: Final = re.compile(
-    r"^- `(?P<path>[^`\r\n]+)` (?:exists|holds `(?P<pattern>[^`\r\n]+)`)[ \t]*\r?$", re.MULTILINE
-)
-_DOUBT: Final = re.compile(r"^- (?:(?P<what>[^\r\n]*?) — )?UNCONFIRMED: (?P<reason>[^\r\n]*\S)", re.MULTILINE)
+_TITLE: Final = "Handoff:"
+_FIELD: Final = re.compile(r"- (Status|Created|Session|Harness|Branch|Commit):(?: (.*))?$")
+_CHECK: Final = re.compile(r"- `(?P<path>[^`]+)` (?:exists|holds `(?P<pattern>[^`]+)`)$")
+_DOUBT: Final = re.compile(r"- (?:(?P<what>.*?) — )?UNCONFIRMED: (?P<reason>.*\S)")
 
 
-def _head_span(text: str) -> tuple[int, int]:
-    """The span of the head: after the title, before the first section."""
-    title = _TITLE.search(text)
-    begin = title.end() if title else 0
-    end = text.find("\n## ", begin)
-    return begin, end if end >= 0 else len(text)
+def _head(lines: Sequence[str]) -> tuple[Block | None, list[tuple[int, re.Match[str]]]]:
+    """The title, and the fields between it and the first section; from the top if there is no title."""
+    found = lenient_blocks(lines)
+    place = next((place for place, block in enumerate(found) if _is_title(block)), None)
+    title = None if place is None else found[place]
+    below = found[0 if place is None else place + 1 :]
+    head = takewhile(lambda block: not (block.divides and block.level == _SECTION_LEVEL), below)
+    return title, list(_items(lines, head, _FIELD))
+
+
+def _is_title(block: Block) -> bool:
+    return block.divides and block.level == 1 and block.text.startswith(_TITLE)
+
+
+def _items(
+    lines: Sequence[str], found: Iterable[Block], pattern: re.Pattern[str]
+) -> Iterator[tuple[int, re.Match[str]]]:
+    """The list items of which the first line matches: its number, and the match."""
+    for block in found:
+        is_outermost = block.kind is BlockKind.ITEM and block.depth == 1
+        if is_outermost and (match := pattern.match(lines[block.first].rstrip(" \t\r"))):
+            yield block.first, match
 
 
 def _head_lines(head: HandoffHead) -> Iterator[str]:

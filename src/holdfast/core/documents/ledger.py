@@ -12,9 +12,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
+from itertools import pairwise
 from typing import Final
 
-from holdfast.core.documents.markdown import COMMENT, lines_inside_blocks
+from holdfast.core.text.markdown import BETWEEN_ENTRIES, entry_groups, lenient_blocks, without_item_mark
 from holdfast.core.text.patterns import compiled
 from holdfast.core.text.strings import one_line
 from holdfast.lazy_dataclass import dataclass
@@ -93,16 +94,13 @@ class LedgerDocument:
 
 def parse(text: str) -> LedgerDocument:
     """The document in a text; `render` gives back exactly the same text."""
-    sections: list[LedgerSection] = []
-    heading, lines = "", list[str]()
-    all_lines: list[str] = _LINES.findall(text)
-    for line, within in zip(all_lines, lines_inside_blocks(all_lines), strict=True):
-        if not within and _HEADING.match(line):
-            sections.append(LedgerSection(heading, tuple(lines)))
-            heading, lines = line, []
-        else:
-            lines.append(line)
-    return LedgerDocument((*sections, LedgerSection(heading, tuple(lines))))
+    lines: list[str] = _LINES.findall(text)
+    starts = [block.first for block in lenient_blocks(lines) if block.divides and block.text]
+    before = LedgerSection("", tuple(lines[: starts[0]] if starts else lines))
+    ranges = pairwise((*starts, len(lines)))
+    return LedgerDocument(
+        (before, *(LedgerSection(lines[start], tuple(lines[start + 1 : end])) for start, end in ranges))
+    )
 
 
 def render(document: LedgerDocument) -> str:
@@ -162,11 +160,8 @@ def last_updated_line(updated: str) -> str:
 # ---------------------------------------------------------------- sections and the blocks in them
 
 _LINES: Final = compiled(r"[^\n]*\n|[^\n]+")
-_HEADING: Final = compiled(r" {0,3}#{1,6}[ \t]+\S")
 _IS_TITLE: Final = compiled(r"#[ \t]+session ledger\b", re.IGNORECASE)
 STAMP: Final = compiled(r"\s*[_*]*last updated:\s*([^_*\n]*)[_*]*\s*$", re.IGNORECASE)
-_BULLET: Final = compiled(r" ?(?:[-*+]|\d{1,3}[.)])(?:[ \t]+|$)", re.MULTILINE)
-_RULE: Final = compiled(r" {0,3}(?:-[ \t]*){3,}$|\*{3,}\s*$|_{3,}\s*$")
 _PARTS: Final = {
     "goal": LedgerPart.GOAL,
     "goals": LedgerPart.GOAL,
@@ -210,9 +205,7 @@ class LedgerBlock:
     @property
     def text(self) -> str:
         """The entry's text without its bullet."""
-        whole = "".join(self.lines).strip()
-        bullet = _BULLET.match(whole)
-        return whole[bullet.end() :].strip() if bullet else whole
+        return without_item_mark("".join(self.lines))
 
 
 def part_of(section: LedgerSection) -> LedgerPart | None:
@@ -233,20 +226,8 @@ def label_of(block: LedgerBlock) -> LedgerPart | None:
 
 def blocks(lines: Sequence[str]) -> Iterator[LedgerBlock]:
     """The lines of a section, all of them, in blocks: an entry is a bullet or a paragraph."""
-    current: list[str] = []
-    for line, within in zip(lines, lines_inside_blocks(lines), strict=True):
-        starts = not line.strip() or _BULLET.match(line) or line.lstrip().startswith(COMMENT)
-        if current and not within and (starts or not _is_entry(current)):
-            yield LedgerBlock(tuple(current), _is_entry(current))
-            current = []
-        current.append(line)
-    if current:
-        yield LedgerBlock(tuple(current), _is_entry(current))
-
-
-def _is_entry(lines: list[str]) -> bool:
-    first = lines[0].lstrip()
-    return bool(first) and not first.startswith(COMMENT) and not _RULE.match(lines[0])
+    for places, kind in entry_groups(lines):
+        yield LedgerBlock(tuple(lines[places.start : places.stop]), kind not in BETWEEN_ENTRIES)
 
 
 def _name(section: LedgerSection) -> str:
@@ -302,7 +283,7 @@ def items_of(block: LedgerBlock) -> tuple[str, ...]:
 def items_by_line(block: LedgerBlock) -> list[list[str]]:
     """The items of each line of such a list, down to the last line that is not blank."""
     first, *below = _LABEL.sub("", block.text, count=1).split("\n")
-    lines = (first, *(LedgerBlock((line,), is_entry=True).text for line in below))
+    lines = (first, *map(without_item_mark, below))
     return [[item.strip() for item in _ITEM.findall(line) if item.strip()] for line in lines]
 
 

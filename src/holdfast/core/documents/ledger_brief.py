@@ -121,9 +121,9 @@ def ledger_lines(lead: LeadingLedger, now: int) -> Iterator[LedgerLine]:
             yield from _labelled(LEDGER_MORE, label, entries)
 
 
-def repository_ledger_block(strange: RepositoryLedger, budget: int) -> str:
-    """The fenced ledger, within its share of a brief's budget; empty if none of its entries fit."""
-    room = min(REPOSITORY_CHARS_MOST, budget // REPOSITORY_SHARE) - OVERHEAD
+def repository_ledger_block(strange: RepositoryLedger, chars: int) -> str:
+    """The fenced ledger in at most so many characters; empty if none of its entries fit."""
+    room = chars - OVERHEAD
     chosen: list[str] = []
     for line in (
         REPOSITORY_LABEL,
@@ -160,9 +160,6 @@ def _short(entry: LedgerEntry) -> str:
 
 
 REPOSITORY_LEDGER_KIND: Final = "repository_ledger"
-REPOSITORY_CHARS_MOST: Final = 1_200
-REPOSITORY_SHARE: Final = 4
-"""It takes at most a quarter of a brief's budget."""
 REPOSITORY_ENTRY_CHARS: Final = 160
 REPOSITORY_PATH_CHARS: Final = 100
 REPOSITORY_ENTRIES_MOST: Final = 3

@@ -35,7 +35,8 @@ from holdfast.core.documents.ledger import (
 from holdfast.core.events.durations import DAY_MS, MINUTE_MS
 from holdfast.core.events.event import Action, CompactionImminent, Event, SessionEnded, Source
 from holdfast.core.events.world import FileState
-from holdfast.core.evidence.trail import NoteKind, Trail, Utterance
+from holdfast.core.evidence.kinds import KINDS, NoteKind
+from holdfast.core.evidence.trail import Trail, Utterance
 from holdfast.core.session.session import Session
 from holdfast.core.text.patterns import compiled
 from holdfast.core.text.strings import elapsed, query_terms
@@ -243,7 +244,7 @@ def is_stated(text: str, trail: Trail) -> bool:
 
 def is_approved(text: str, trail: Trail) -> bool:
     """Whether the user's next prompt after the agent said this agrees with it."""
-    notes = (note for note in trail.notes if note.kind in (NoteKind.DECISION, NoteKind.QUESTION))
+    notes = (note for note in trail.notes if note.kind in _PROPOSALS)
     utterances = (*trail.statements, *(Utterance(note.text, note.at) for note in notes))
     return any(
         _agrees(_answer(trail, utterance.at)) for utterance in utterances if _covers(utterance.text, text)
@@ -321,6 +322,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(query_terms(text.replace("`", ""), _MOST_WORDS).lower().split()) - _CHOOSING
 
 
+_PROPOSALS: Final = frozenset(row.kind for row in KINDS.values() if row.proposes)
 _REASONS: Final = frozenset({INFERRED, NOT_APPROVED, OUTSIDE, ASSUMED, CHANGED, GONE})
 _FEWEST: Final = 2
 _SHARE: Final = 0.8

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final, TypeAlias
 
+from holdfast.core.text.markdown import BlockKind, blocks, without_fenced_code
 from holdfast.core.text.patterns import compiled
 from holdfast.core.text.strings import is_plain_word, plain_share, query_terms, text_lines
 from holdfast.lazy_dataclass import dataclass
@@ -165,7 +166,6 @@ def _commands(line: str) -> Iterator[Fact]:
             yield program
 
 
-_FENCED = compiled(r"^```.*?(?:^```|\Z)", re.DOTALL | re.MULTILINE)
 _SENTENCE_END = compiled(r"(?<=[.!?。！？])\s+|\n+")
 _RULE = compiled(r"\b(?:must|never|always|don['’]t|do not|only|instead)\b", re.IGNORECASE)
 _PROSE_WORD = compiled(r"[^\W_]+(?:['’][^\W_]+)?")
@@ -178,7 +178,7 @@ def constraints_in(texts: Iterable[str]) -> tuple[str, ...]:
     """The sentences that set a rule (must, never, always, don't, only, instead), each once; no code."""
     rules: dict[str, None] = {}
     for text in texts:
-        for sentence in _SENTENCE_END.split(_FENCED.sub("\n", text)):
+        for sentence in _SENTENCE_END.split(without_fenced_code(text)):
             words = len(sentence.split())
             if _RULE.search(sentence) and _SHORTEST_RULE <= words <= _LONGEST_RULE:
                 rules[" ".join(sentence.split())] = None
@@ -229,7 +229,7 @@ class Form:
 
 def form_of(text: str) -> Form:
     """How a text reads: its sections, its lines, its words, and its repetitions."""
-    headings = [line for line in text.splitlines() if line.startswith("#")]
+    headings = [block.text for block in blocks(text) if block.kind is BlockKind.HEADING]
     body = _body(text)
     size = sum(map(len, body))
     return Form(

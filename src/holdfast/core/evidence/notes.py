@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, TypeAlias
 
 from holdfast.core.events.event import AssistantText, Prompt, Replied
+from holdfast.core.evidence.kinds import KINDS, Ending, Merge, NoteKind
 from holdfast.core.evidence.prose import reader
-from holdfast.core.evidence.trail import NOTES_KEPT, TEXT_KEPT, Note, NoteKind, OpenCall, Trail, Utterance
+from holdfast.core.evidence.trail import TEXT_KEPT, Note, OpenCall, Trail, Utterance
 from holdfast.core.text.patterns import compiled
 from holdfast.core.text.strings import content_words, one_line, query_terms, shortened
 
@@ -20,18 +21,16 @@ Notes: TypeAlias = tuple[Note, ...]
 
 
 def with_notes(notes: Notes, new: Iterable[Note]) -> Notes:
-    """The notes with new ones; a repeated one moves to the end, and each kind keeps its newest.
-
-    Of the user's constraints, the first and the last are kept. The user's decisions outlive the agent's.
-    """
+    """The notes with new ones, merged as the table says; the user's decisions outlive the agent's."""
     for note in new:
+        row = KINDS[note.kind]
         known = tuple(other for other in notes if not _supersedes(note, other))
-        if note.kind is NoteKind.CONSTRAINT and len(known) < len(notes):
+        if row.merge is Merge.FIRST_STAYS and len(known) < len(notes):
             continue
         same = [other for other in known if other.kind is note.kind]
-        if len(same) >= NOTES_KEPT[note.kind]:
+        if len(same) >= row.stored:
             passing = [other for other in same if not other.by_user] or same
-            victim = same[len(same) // 2] if note.kind is NoteKind.CONSTRAINT else passing[0]
+            victim = same[len(same) // 2] if row.merge is Merge.FIRST_STAYS else passing[0]
             known = tuple(other for other in known if other is not victim)
         notes = (*known, note)
     return notes
@@ -52,7 +51,7 @@ def after_statement(notes: Notes, event: AssistantText, step: int) -> Notes:
     finished = {_label(match[1]) for match in _FINISHED.finditer(event.text)}
     if not new and not finished:
         return notes
-    replaced_kinds = {note.kind for note in new} & _PASSING
+    replaced_kinds = {note.kind for note in new if KINDS[note.kind].merge is Merge.NEWEST_REPLACES}
     remaining = tuple(
         note
         for note in notes
@@ -63,14 +62,16 @@ def after_statement(notes: Notes, event: AssistantText, step: int) -> Notes:
 
 def after_user(notes: Notes, new: Iterable[Note]) -> Notes:
     """The notes after the user wrote something: earlier questions are no longer open."""
-    return with_notes(tuple(note for note in notes if note.kind is not NoteKind.QUESTION), new)
+    remaining = tuple(note for note in notes if KINDS[note.kind].ends is not Ending.USER_WRITES)
+    return with_notes(remaining, new)
 
 
 def prompt_notes(event: Prompt, constraints: tuple[str, ...], step: int) -> Iterator[Note]:
-    """The constraints of a prompt, and its further prerequisites."""
+    """The constraints of a prompt, and its further statements of the kinds that users make too."""
     yield from (Note(NoteKind.CONSTRAINT, text, event.at, event.record, step) for text in constraints)
-    needs = (text for text in reader.needs(event.text) if text not in constraints)
-    yield from (Note(NoteKind.NEED, text, event.at, event.record, step) for text in needs)
+    for kind in (row.kind for row in KINDS.values() if row.in_prompts):
+        others = (text for text in reader.statements_of(kind, event.text) if text not in constraints)
+        yield from (Note(kind, text, event.at, event.record, step) for text in others)
 
 
 def answer_notes(notes: Notes, event: Prompt, asked: Utterance | None, step: int) -> Iterator[Note]:
@@ -164,8 +165,6 @@ _REFUSED_KEPT: Final = 60
 _ANSWER_KEPT: Final = 60
 _TELLING_TERMS: Final = 3
 """A question with fewer content words only refers to the text before it: "Want me to fix this?"."""
-_PASSING: Final = frozenset({NoteKind.NEXT, NoteKind.QUESTION})
-"""Kinds of notes of which a newer statement replaces all older ones."""
 
 
 def _on_refusing(refused: OpenCall | None) -> str:
@@ -177,25 +176,21 @@ def _on_refusing(refused: OpenCall | None) -> str:
 
 def _classified(text: str) -> Iterator[tuple[NoteKind, str]]:
     statements = reader.read_statements(text)
-    for kind, sentences in (
-        (NoteKind.DECISION, statements.decisions),
-        (NoteKind.NEXT, statements.next_steps),
-        (NoteKind.UNTRIED, statements.untried),
-        (NoteKind.CONFIRMED, statements.confirmed),
-        (NoteKind.FAILED, tuple(text for text in statements.failures if text not in statements.next_steps)),
-        (NoteKind.MEASURED, statements.measurements),
-        (NoteKind.QUESTION, statements.questions),
-        (NoteKind.NEED, statements.needs),
-    ):
-        yield from ((kind, sentence) for sentence in sentences)
+    next_steps = statements[NoteKind.NEXT]
+    for kind, sentences in statements.items():
+        for sentence in sentences:
+            # A failure that is to be fixed next is a step.
+            if kind is not NoteKind.FAILED or sentence not in next_steps:
+                yield kind, sentence
 
 
 def _is_over(note: Note, new: Sequence[Note]) -> bool:
     """Whether newer notes say that a step is done, or that a failure is gone or has changed."""
-    if note.kind not in (NoteKind.NEXT, NoteKind.FAILED):
+    ends = KINDS[note.kind].ends
+    if ends not in (Ending.DONE, Ending.FIXED):
         return False
     done = [other.text for other in new if other.kind is NoteKind.CONFIRMED]
-    if note.kind is NoteKind.NEXT:
+    if ends is Ending.DONE:
         return _is_done(note.text, done)
     results = [other.text for other in new if other.kind in (NoteKind.CONFIRMED, NoteKind.FAILED)]
     if not results or not reader.is_failing(note.text):
@@ -205,7 +200,7 @@ def _is_over(note: Note, new: Sequence[Note]) -> bool:
 
 def _is_finished(note: Note, finished: set[str]) -> bool:
     """Whether a next step has numbers that are all reported as done."""
-    if note.kind is not NoteKind.NEXT or not finished:
+    if KINDS[note.kind].ends is not Ending.DONE or not finished:
         return False
     numbers = {_label(match[0]) for match in _NUMBERED.finditer(note.text)}
     return bool(numbers) and numbers <= finished
@@ -252,20 +247,18 @@ _NUMBERS: Final = compiled(r"\d[\d.,]*")
 
 
 def _supersedes(note: Note, other: Note) -> bool:
-    """Whether a note repeats another one, or is a later measurement of the same thing.
-
-    A user's answer replaces an earlier answer to the same question, and a decision replaces an earlier one
-    about the same things.
-    """
+    """Whether a note repeats another one, as far as the table says for its kind."""
     if note.kind is not other.kind:
         return False
-    if note.kind is NoteKind.DECISION and note.by_user and other.by_user:
-        return note.text.partition(_TO)[2] == other.text.partition(_TO)[2]
-    if note.kind is NoteKind.DECISION and not (note.by_user or other.by_user):
-        return _is_of_same(note.text, other.text)
-    if note.kind in (NoteKind.MEASURED, NoteKind.CONFIRMED):
-        return _NUMBERS.sub("0", note.text) == _NUMBERS.sub("0", other.text)
-    return note.text == other.text
+    match KINDS[note.kind].merge:
+        case Merge.SAME_SUBJECT if note.by_user and other.by_user:
+            return note.text.partition(_TO)[2] == other.text.partition(_TO)[2]
+        case Merge.SAME_SUBJECT if not (note.by_user or other.by_user):
+            return _is_of_same(note.text, other.text)
+        case Merge.SAME_BUT_NUMBERS:
+            return _NUMBERS.sub("0", note.text) == _NUMBERS.sub("0", other.text)
+        case _:
+            return note.text == other.text
 
 
 def _is_of_same(text: str, other: str) -> bool:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from holdfast.core.events.event import Action, Todo
 from holdfast.core.evidence.commands.outcomes import TestSummary
 from holdfast.core.evidence.commands.purpose import Purpose
+from holdfast.core.evidence.kinds import NoteKind
 from holdfast.core.evidence.patches import FileChange
 from holdfast.lazy_dataclass import dataclass
 
@@ -27,33 +28,6 @@ COMMAND_KEPT: Final = 600
 TODOS_KEPT: Final = 60
 RUNNING_KEPT: Final = 8
 TASK_KEPT: Final = 120
-
-
-class NoteKind(StrEnum):
-    """What kind of statement a sentence is, by rule."""
-
-    CONSTRAINT = "constraint"
-    DECISION = "decision"
-    NEXT = "next"
-    UNTRIED = "untried"
-    QUESTION = "question"
-    CONFIRMED = "confirmed"
-    FAILED = "failed"
-    MEASURED = "measured"
-    NEED = "need"
-
-
-NOTES_KEPT: Final = {
-    NoteKind.CONSTRAINT: 40,
-    NoteKind.DECISION: 16,
-    NoteKind.NEXT: 6,
-    NoteKind.UNTRIED: 6,
-    NoteKind.QUESTION: 4,
-    NoteKind.CONFIRMED: 8,
-    NoteKind.FAILED: 8,
-    NoteKind.MEASURED: 8,
-    NoteKind.NEED: 6,
-}
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from holdfast.core.events.event import (
     ToolCalled,
     ToolReturned,
 )
+from holdfast.core.text.markdown import blocks, lines_of
 from holdfast.core.text.strings import one_line, shortened
 from holdfast.core.text.untrusted import is_own_command, is_own_tool
 from holdfast.lazy_dataclass import dataclass
@@ -256,27 +257,13 @@ def _ending(text: str) -> str:
 
 def _divided(text: str) -> Iterator[tuple[tuple[str, ...], list[str]]]:
     above: list[tuple[int, str]] = []
-    lines: list[str] = []
-    fence = ""
-    for line in text.splitlines():
-        mark = _FENCE.match(line)
-        if mark and not fence:
-            fence = mark[1]
-        elif mark and mark[1].startswith(fence) and not mark[2].strip():
-            fence = ""
-        heading = None if fence or mark else _HEADING.match(line)
-        if heading is None:
-            lines.append(line)
-            continue
-        yield tuple(title for _, title in above), lines
-        level = len(heading[1])
-        title = shortened(one_line(heading[2]), HEADING_SHOWN)
-        above, lines = [*((depth, name) for depth, name in above if depth < level), (level, title)], []
-    yield tuple(title for _, title in above), lines
-
-
-_HEADING: Final = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
-_FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})(.*)$")
+    lines, begin = lines_of(text), 0
+    for heading in filter(lambda block: block.divides, blocks(text)):
+        yield tuple(title for _, title in above), lines[begin : heading.first]
+        title = shortened(one_line(heading.text), HEADING_SHOWN)
+        above = [*(higher for higher in above if higher[0] < heading.level), (heading.level, title)]
+        begin = heading.last + 1
+    yield tuple(title for _, title in above), lines[begin:]
 
 
 def _section_pieces(text: str) -> Iterator[str]:

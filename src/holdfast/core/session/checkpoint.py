@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from hashlib import blake2s
 
 from holdfast.core.evidence.fact_lines import command_line, file_line, git_lines
+from holdfast.core.evidence.kinds import KINDS, KindTable, NoteKind
 from holdfast.core.evidence.notes import notes_to_show
-from holdfast.core.evidence.trail import NoteKind, Trail
+from holdfast.core.evidence.trail import Trail
 from holdfast.core.memory.memory import Memory
 from holdfast.core.session.rolling import Outline, outline_of
 from holdfast.core.session.session import Session, Trigger, consume
@@ -94,12 +95,24 @@ def record_id(at: int, unique: str) -> str:
     return f"{at}_{blake2s(unique.encode(), digest_size=4).hexdigest()}"
 
 
-def digest(session: Session, trigger: Trigger, words: str, at: int, accessed: Sequence[Memory] = ()) -> str:
+def digest(
+    session: Session,
+    trigger: Trigger,
+    words: str,
+    at: int,
+    accessed: Sequence[Memory] = (),
+    kinds: KindTable = KINDS,
+) -> str:
     """The checkpoint's text: the agent's own words, otherwise the evidence and the harness's words."""
     if trigger in (Trigger.AGENT, Trigger.EXPLICIT) and words:
         return words
     git = _rows("### Git", git_lines(session.git))
-    sections = [_head(session, at), _memory_activity(session, accessed), *_evidence(session.trail), git]
+    sections = [
+        _head(session, at),
+        _memory_activity(session, accessed),
+        *_evidence(session.trail, kinds),
+        git,
+    ]
     if words:
         sections.append(f"### Session Context\n{words.strip()}")
     return "\n\n".join(section for section in sections if section)
@@ -125,10 +138,10 @@ def _memory_activity(session: Session, accessed: Sequence[Memory]) -> str:
     return "\n".join(lines) if len(lines) > 1 else ""
 
 
-def _evidence(trail: Trail) -> list[str]:
+def _evidence(trail: Trail, kinds: KindTable) -> list[str]:
     return [
         _rows(_PROMPTS, [_line(prompt.text, 300) for prompt in trail.prompts[-PROMPTS_SHOWN:]]),
-        *(_rows(f"### {title}", _notes(trail, kind)) for kind, title in _TITLES),
+        *(_rows(f"### {row.heading}", _notes(trail, row.kind)) for row in kinds.values() if row.heading),
         _rows("### Files", [file_line(touch) for touch in reversed(trail.files[-FILES_SHOWN:])]),
         _rows("### Commands", [command_line(run) for run in reversed(trail.commands[-COMMANDS_SHOWN:])]),
         _rows("### To-dos", [f"[{todo.status}] {one_line(todo.text)}" for todo in trail.todos]),
@@ -137,16 +150,6 @@ def _evidence(trail: Trail) -> list[str]:
             [_line(statement.text, 600) for statement in trail.statements[-STATEMENTS_SHOWN:]],
         ),
     ]
-
-
-_TITLES = (
-    (NoteKind.CONSTRAINT, "Constraints"),
-    (NoteKind.DECISION, "Key Decisions"),
-    (NoteKind.NEXT, "Next Steps"),
-    (NoteKind.QUESTION, "Open Questions"),
-    (NoteKind.MEASURED, "Measured"),
-    (NoteKind.NEED, "Prerequisites"),
-)
 
 
 def _notes(trail: Trail, kind: NoteKind) -> list[str]:

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from holdfast.core.evidence.trail import NoteKind, Thing, Trail
+from holdfast.core.evidence.kinds import KINDS, KindTable, Section
+from holdfast.core.evidence.trail import Thing, Trail
 from holdfast.core.text.strings import one_line, shortened
 from holdfast.lazy_dataclass import dataclass
 
@@ -72,15 +73,15 @@ def after_checkpoint(rolling: Rolling, policy: RollingPolicy, percent: int, prom
     return Rolling(tuple(sorted(_passed(policy, percent) | set(rolling.passed))), prompts)
 
 
-def outline_of(trail: Trail, used: int, messages: int) -> Outline:
+def outline_of(trail: Trail, used: int, messages: int, kinds: KindTable = KINDS) -> Outline:
     """The fields of a checkpoint of this trail."""
     return Outline(
-        summary=shortened("\n".join(_summary(trail)), SUMMARY_CHARS),
+        summary=shortened("\n".join(_summary(trail, kinds)), SUMMARY_CHARS),
         tokens=used,
         messages=messages,
         topics=_topics(trail),
-        open_questions=_notes(trail, NoteKind.QUESTION),
-        key_decisions=_notes(trail, NoteKind.DECISION),
+        open_questions=_notes(trail, Section.QUESTIONS, kinds),
+        key_decisions=_notes(trail, Section.DECISIONS, kinds),
     )
 
 
@@ -88,14 +89,14 @@ def _passed(policy: RollingPolicy, percent: int) -> set[int]:
     return {threshold for threshold in policy.percents if threshold <= percent}
 
 
-def _summary(trail: Trail) -> list[str]:
+def _summary(trail: Trail, kinds: KindTable) -> list[str]:
     """The goal, the last statement and the next steps, in their original words."""
     lines: list[str] = []
     if trail.goal is not None:
         lines.append(f"Goal: {_line(trail.goal.text)}")
     if trail.statements:
         lines.append(f"Last said: {_line(trail.statements[-1].text)}")
-    if steps := _notes(trail, NoteKind.NEXT):
+    if steps := _notes(trail, Section.NEXT, kinds):
         lines.append(f"Next: {'; '.join(steps)}")
     return lines
 
@@ -108,8 +109,10 @@ def _topics(trail: Trail) -> tuple[str, ...]:
     return tuple(mention.shown or mention.name for mention in mentions[:TOPICS])
 
 
-def _notes(trail: Trail, kind: NoteKind) -> tuple[str, ...]:
-    return tuple(_line(note.text) for note in trail.noted(kind)[-NOTES:])
+def _notes(trail: Trail, section: Section, kinds: KindTable) -> tuple[str, ...]:
+    """The notes of a section, of the kinds that a digest shows."""
+    shown = [row.kind for row in kinds.values() if row.section is section and row.heading]
+    return tuple(_line(note.text) for kind in shown for note in trail.noted(kind)[-NOTES:])
 
 
 def _line(text: str) -> str:

@@ -29,11 +29,13 @@ from holdfast.core.evidence.commands import shell
 from holdfast.core.evidence.commands.exit_meaning import has_failed, interpret_exit
 from holdfast.core.evidence.commands.purpose import Purpose, purpose_of
 from holdfast.core.evidence.fact_lines import command_line, file_line, git_lines
+from holdfast.core.evidence.kinds import KINDS, KindTable, Place
 from holdfast.core.evidence.mentions import use_at
 from holdfast.core.evidence.notes import notes_to_show
 from holdfast.core.evidence.patches import changes_in_patch
 from holdfast.core.evidence.prose import reader
-from holdfast.core.evidence.trail import CommandRun, FileTouch, NoteKind, Thing, Trail, Utterance, open_todos
+from holdfast.core.evidence.trail import CommandRun, FileTouch, Thing, Trail, Utterance, open_todos
+from holdfast.core.text.markdown import blocks, lines_of
 from holdfast.core.text.patterns import compiled
 from holdfast.core.text.strings import one_line, shortened
 from holdfast.core.work.ledger_content import ledger_in_words
@@ -75,40 +77,48 @@ class HandoffWords:
 
 
 def fill_handoff(
-    brief_input: BriefInput, events: Sequence[Event], head: HandoffHead, words: HandoffWords
+    brief_input: BriefInput,
+    events: Sequence[Event],
+    head: HandoffHead,
+    words: HandoffWords,
+    kinds: KindTable = KINDS,
 ) -> Handoff:
     """The handoff of a session, from everything that is recorded of it."""
     story = turns_of(events)
     last_edits = {relative(path, brief_input): edit for path, edit in last_edits_of(events).items()}
     sections = (
-        (*words.request, *_request(brief_input.session.trail, story)),
-        (*words.concepts, *_concepts(brief_input)),
+        (*words.request, *_request(brief_input.session.trail, story, kinds)),
+        (*words.concepts, *_concepts(brief_input, kinds)),
         (*words.files, *_files(brief_input, last_edits)),
         (*words.solved, *_solved(story)),
-        (*words.pending, *_pending(brief_input)),
+        (*words.pending, *_pending(brief_input, kinds)),
         (*words.current, *_current(brief_input, story)),
-        (*words.next, *_next(brief_input, story)),
+        (*words.next, *_next(brief_input, story, kinds)),
     )
     return Handoff(head, sections, tuple(_checks(brief_input, last_edits))[:CHECKS])
 
 
-def _request(trail: Trail, story: Sequence[SessionTurn]) -> Iterator[str]:
+def _notes(trail: Trail, part: str, kinds: KindTable, since: int = 0) -> Iterator[tuple[Place, str]]:
+    """The texts of every kind of note that the table puts into this part, with its place."""
+    for row in kinds.values():
+        if (place := row.handoff) and place.part == part:
+            notes = notes_to_show(row.kind, trail)
+            yield from ((place, _line(note.text, NOTE_CHARS)) for note in notes if note.at >= since)
+
+
+def _request(trail: Trail, story: Sequence[SessionTurn], kinds: KindTable) -> Iterator[str]:
     """Every prompt that asks for something, and every rule that is in none of those prompts."""
     requests = [turn.prompt for turn in story if not reader.is_generic(turn.prompt)]
     shown = [f"“{_text_within(prompt, PROMPT_CHARS)}”" for prompt in requests]
     yield from shown
-    for note in notes_to_show(NoteKind.CONSTRAINT, trail):
-        rule = _line(note.text, NOTE_CHARS)
+    for place, rule in _notes(trail, "request", kinds):
         if not any(rule in one_line(text) for text in shown):
-            yield f"Rule: {rule}"
+            yield place.labelled(rule)
 
 
-def _concepts(brief_input: BriefInput) -> Iterator[str]:
+def _concepts(brief_input: BriefInput, kinds: KindTable) -> Iterator[str]:
     trail = brief_input.session.trail
-    for note in trail.noted(NoteKind.DECISION):
-        yield _labelled("Decided", "deci", note.text)
-    for note in trail.noted(NoteKind.MEASURED):
-        yield _labelled("Measured", "measured", note.text)
+    yield from (place.labelled(text) for place, text in _notes(trail, "concepts", kinds))
     for thing, label in ((Thing.NAME, "Names"), (Thing.REFERENCE, "References"), (Thing.FOLDER, "Folders")):
         mentions = [
             mention for mention in trail.mentions if mention.thing is thing and "`" not in mention.name
@@ -171,16 +181,14 @@ def _cause(turn: SessionTurn) -> str:
     return f"Cause: {_line(turn.cause, CAUSE_CHARS)}\n" if turn.cause else ""
 
 
-def _pending(brief_input: BriefInput) -> Iterator[str]:
+def _pending(brief_input: BriefInput, kinds: KindTable) -> Iterator[str]:
     """What is left to do; questions and failures only from the last turn."""
     trail = brief_input.session.trail
     since = trail.prompts[-1].at if trail.prompts else 0
     for todo in open_todos(trail):
         yield f"To do ({todo.status.replace('_', ' ')}): {_line(todo.text, NOTE_CHARS)}"
-    yield from (f"Not tried yet: {_line(note.text, NOTE_CHARS)}" for note in trail.noted(NoteKind.UNTRIED))
-    for note in trail.noted(NoteKind.QUESTION):
-        if note.at >= since:
-            yield f"Open: {_line(note.text, NOTE_CHARS)}"
+    yield from (place.labelled(text) for place, text in _notes(trail, "pending", kinds))
+    yield from (place.labelled(text) for place, text in _notes(trail, "open", kinds, since))
     failed = [run for run in trail.commands if has_failed(run) and run.at >= since and _does_something(run)]
     yield from (command_line(run) for run in failed[-3:])
 
@@ -199,13 +207,13 @@ def _current(brief_input: BriefInput, story: Sequence[SessionTurn]) -> Iterator[
     yield from (doubt_line(Doubt(notice)) for notice in brief_input.notices)
 
 
-def _next(brief_input: BriefInput, story: Sequence[SessionTurn]) -> Iterator[str]:
+def _next(brief_input: BriefInput, story: Sequence[SessionTurn], kinds: KindTable) -> Iterator[str]:
     """The next steps named at the very end; those named earlier may be done by now."""
     trail = brief_input.session.trail
     since = story[-1].conclusion.at if story else 0
     digest = ledger_in_words(brief_input.words[0].text) if brief_input.words else None
     steps = [entry.text for entry in digest.next] if digest else []
-    steps += [note.text for note in trail.noted(NoteKind.NEXT) if note.at >= since]
+    steps += [place.labelled(text) for place, text in _notes(trail, "next", kinds, since)]
     steps += [todo.text for todo in open_todos(trail) if todo.status in ("in_progress", "pending")]
     yield from dict.fromkeys(_line(step, NOTE_CHARS) for step in steps[:6])
     if not steps and story and story[-1].statements:
@@ -245,19 +253,16 @@ def _does_something(run: CommandRun) -> bool:
 
 
 def _text_within(text: str, limit: int) -> str:
-    """A text of several lines without its headings and blank lines, within the limit."""
-    lines = (_HEADING.sub("", line.rstrip()) for line in text.strip().splitlines())
+    """A text of several lines without the marks of its headings and blank lines, within the limit."""
+    bare = text.strip()
+    lines = [line.rstrip() for line in lines_of(bare)]
+    for block in blocks(bare):
+        if block.divides:
+            lines[block.first] = block.text
     return shortened(_GAPS.sub("\n", "\n".join(lines)), limit)
 
 
-_HEADING: Final = re.compile(r"^\s*#{1,6}\s+")
 _GAPS: Final = re.compile(r"\n(?:[ \t]*\n)+")
-
-
-def _labelled(label: str, stem: str, text: str) -> str:
-    line = _line(text, NOTE_CHARS)
-    # Some sentences already start with their label.
-    return line if line.lower().startswith(stem) else f"{label}: {line}"
 
 
 def _line(text: str, limit: int) -> str:

@@ -27,10 +27,11 @@ from holdfast.core.events.event import Action, Todo
 from holdfast.core.evidence.commands import shell
 from holdfast.core.evidence.commands.exit_meaning import has_failed
 from holdfast.core.evidence.fact_lines import REASON_CHARS
+from holdfast.core.evidence.kinds import KINDS, KindTable
 from holdfast.core.evidence.mentions import use_at
 from holdfast.core.evidence.notes import notes_to_show
 from holdfast.core.evidence.prose import reader
-from holdfast.core.evidence.trail import CommandRun, NoteKind, Thing, Trail, open_todos
+from holdfast.core.evidence.trail import CommandRun, Thing, Trail, open_todos
 from holdfast.core.text.strings import one_line, shortened
 
 GOAL_CHARS: Final = 300
@@ -49,24 +50,21 @@ MOST_ENTRIES: Final = {
 }
 
 
-def fill_ledger(brief_input: BriefInput) -> Ledger:
+def fill_ledger(brief_input: BriefInput, kinds: KindTable = KINDS) -> Ledger:
     """The ledger of a session, from its evidence and its agent's last digest."""
     trail = brief_input.session.trail
     digest = ledger_in_words(brief_input.words[0].text) if brief_input.words else Ledger()
+    noted = {part: tuple(_notes(trail, part, kinds)) for part in LedgerPart}
+    done = (*_entries(trail.todos, "completed"), *noted[LedgerPart.DONE])
+    steps = (*reversed(noted[LedgerPart.NEXT]), *_entries(open_todos(trail), "pending"))
     observed = Ledger(
         goal=_goal(trail) or digest.goal,
-        constraints=_some(_rules(trail), LedgerPart.CONSTRAINTS),
-        decisions=_last(_notes(trail, NoteKind.DECISION), digest, LedgerPart.DECISIONS),
-        done=_last(
-            (*_entries(trail.todos, "completed"), *_notes(trail, NoteKind.CONFIRMED)), digest, LedgerPart.DONE
-        ),
-        now=_first(_now(trail), digest, LedgerPart.NOW),
-        next=_first(
-            (*reversed(_notes(trail, NoteKind.NEXT)), *_entries(open_todos(trail), "pending")),
-            digest,
-            LedgerPart.NEXT,
-        ),
-        questions=_last(_open(trail), digest, LedgerPart.QUESTIONS),
+        constraints=_some(_rules(noted[LedgerPart.CONSTRAINTS]), LedgerPart.CONSTRAINTS),
+        decisions=_last(noted[LedgerPart.DECISIONS], digest, LedgerPart.DECISIONS),
+        done=_last(done, digest, LedgerPart.DONE),
+        now=_first((*_now(trail), *noted[LedgerPart.NOW]), digest, LedgerPart.NOW),
+        next=_first(steps, digest, LedgerPart.NEXT),
+        questions=_last(noted[LedgerPart.QUESTIONS], digest, LedgerPart.QUESTIONS),
         files=_some(_files(brief_input), LedgerPart.FILES),
         ids=_some(_ids(brief_input), LedgerPart.IDS),
         commands=_some(_commands(trail), LedgerPart.COMMANDS),
@@ -114,15 +112,18 @@ def _goal(trail: Trail) -> tuple[LedgerEntry, ...]:
     return (LedgerEntry(_line(goal.text, GOAL_CHARS)), *begin)
 
 
-def _rules(trail: Trail) -> Iterator[LedgerEntry]:
+def _rules(rules: tuple[LedgerEntry, ...]) -> tuple[LedgerEntry, ...]:
     """The first rules and the latest; those between were said in passing."""
-    rules = _notes(trail, NoteKind.CONSTRAINT)
     most = MOST_ENTRIES[LedgerPart.CONSTRAINTS]
-    yield from rules if len(rules) <= most else (*rules[: most // 2], *rules[-most // 2 :])
+    return rules if len(rules) <= most else (*rules[: most // 2], *rules[-most // 2 :])
 
 
-def _notes(trail: Trail, kind: NoteKind) -> tuple[LedgerEntry, ...]:
-    return tuple(LedgerEntry(_line(note.text)) for note in notes_to_show(kind, trail))
+def _notes(trail: Trail, part: LedgerPart, kinds: KindTable) -> Iterator[LedgerEntry]:
+    """The notes of every kind that the table puts into this part."""
+    for row in kinds.values():
+        if (place := row.ledger) and place.part == part:
+            notes = notes_to_show(row.kind, trail)
+            yield from (LedgerEntry(place.labelled(_line(note.text))) for note in notes)
 
 
 def _entries(todos: Iterable[Todo], status: str) -> Iterator[LedgerEntry]:
@@ -143,11 +144,6 @@ def _now(trail: Trail) -> Iterator[LedgerEntry]:
         reason = f": {shortened(run.reason, REASON_CHARS)}" if run.reason else ""
         if command := _command(run):
             yield LedgerEntry(f"Failing: {command}{reason}")
-
-
-def _open(trail: Trail) -> Iterator[LedgerEntry]:
-    yield from _notes(trail, NoteKind.QUESTION)
-    yield from (LedgerEntry(f"Not tried yet: {_line(note.text)}") for note in trail.noted(NoteKind.UNTRIED))
 
 
 def _files(brief_input: BriefInput) -> Iterator[LedgerEntry]:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from difflib import unified_diff
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from holdfast.core.brief.brief_input import Reason
-from holdfast.core.brief.compose import compose_for_start
+from holdfast.core.brief.budget import budget_for
+from holdfast.core.brief.compose import Brief
 from holdfast.core.session.checkpoint import Checkpoint
 from holdfast.core.session.session import Phase, Session, Trigger
 from holdfast.daemon.api.dependencies import ExecutorDep, Page, Paged
-from holdfast.engine.briefing.resume import next_brief
+from holdfast.engine.briefing.resume import preview_brief
 from holdfast.engine.engine import Engine
 from holdfast.engine.repository.projects import project_if_stored, project_named
 from holdfast.engine.views import timeline
@@ -353,27 +354,31 @@ async def one_brief(executor: ExecutorDep, id: str) -> object:
     return await executor.do(fetch)
 
 
+_START = "At the start of another session, or after `/clear` or a compaction of the newest one."
+
+
 @briefs_router.get("/next-brief", name="to_come", response_model=NextBrief)
 async def show_next_brief(
     executor: ExecutorDep,
     project: Annotated[str, Query(max_length=4_096, description="Its id, or a path of it.")],
+    reason: Annotated[Literal["startup", "clear", "compact"], Query(description=_START)] = "startup",
 ) -> object:
     """What the next session of a project would be given back, as things are now."""
-    return await executor.do(lambda engine: next_row(engine, project))
+    return await executor.do(lambda engine: next_row(engine, project, Reason(reason)))
 
 
-def next_row(engine: Engine, project: str) -> Row:
-    """The brief that the next session of a project would be given."""
+def next_row(engine: Engine, project: str, reason: Reason) -> Row:
+    """The brief that a start in a project would be given."""
     place = project_named(engine, project)
-    budget = engine.config(place).continuity.recovery_budget_chars
-    brief_input = next_brief(engine, place)
-    brief = compose_for_start(brief_input, budget) if brief_input else None
+    composed = preview_brief(engine, place, reason, None)
+    budget = composed.budget if composed else budget_for(reason, engine.budget_settings(place), None)
+    brief = composed.brief if composed else Brief("", ())
     return {
-        "text": brief.text if brief else "",
-        "reason": brief_input.reason if brief_input else None,
-        "predecessor": brief_input.session.key if brief_input else None,
+        "text": brief.text,
+        "reason": composed.brief_input.reason if composed else None,
+        "predecessor": composed.brief_input.session.key if composed else None,
         "created_at": to_iso(engine.clock()),
-        "budget": budget,
-        "size": len(brief.text) if brief else 0,
-        "items": [item_row(item) for item in brief.items] if brief else [],
+        "budget": budget.brief,
+        "size": len(brief.text),
+        "items": [item_row(item) for item in brief.items],
     }

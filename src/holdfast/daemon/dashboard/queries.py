@@ -72,7 +72,7 @@ def _live(engine: Engine, session: Session) -> Row:
 
 def would_keep(engine: Engine, key: str) -> str:
     """What a session would be given back if it were compacted now."""
-    return resume.brief_if_compacted_now(engine, _session(engine, key)).text
+    return resume.preview_if_compacted(engine, _session(engine, key)).brief.text
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Final
 
 from holdfast.core.brief.brief_input import BriefInput, Reason
+from holdfast.core.brief.budget import AnswerLimit, Budget, budget_for
 from holdfast.core.brief.compose import (
     Brief,
     Receipt,
@@ -20,7 +21,6 @@ from holdfast.core.brief.compose import (
     compose_for_start,
     is_new_query,
     suggest_queries,
-    with_narrower_continuity,
 )
 from holdfast.core.documents.ledger_brief import RepositoryLedger
 from holdfast.core.events.durations import HOUR_MS
@@ -33,15 +33,16 @@ from holdfast.core.session.session import Phase, Process, Session, Trigger, begi
 from holdfast.core.text.strings import elapsed
 from holdfast.engine import index
 from holdfast.engine.briefing.start_context import loaded_at_start
-from holdfast.engine.documents.ledger import leading, words_of
+from holdfast.engine.documents.ledger import leading
 from holdfast.engine.engine import Engine
 from holdfast.engine.index import visible_from
 from holdfast.engine.liveness import Liveness, liveness_of
 from holdfast.engine.recording.memorize import KIND as MEMORY
+from holdfast.engine.redaction.redactor import Redactor
 from holdfast.engine.repository import projects
-from holdfast.engine.repository.projects import root_now
 from holdfast.engine.repository.world import compare_brief
 from holdfast.engine.upkeep.maintain import finalise, read_to_end
+from holdfast.errors import HarnessUnknown
 from holdfast.harnesses.base import Ask, Harness, HookEvent
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Lineage
@@ -49,9 +50,6 @@ from holdfast.stores.base import Lineage
 SESSIONS_LOOKED_AT = 50
 EVENTS_LOOKED_AT = 500
 SESSION_CONTEXT = "Session context given before the compaction: "
-SUMMARY_CHARS = 1_500
-"""The budget of what a harness's own summary is asked to keep; it needs room for its own words."""
-
 _STANDING = frozenset(Reason) - {Reason.SUMMARY, Reason.ASKED, Reason.RECALL}
 """Reasons of briefs that Holdfast gave unasked, not in a tool's answer or with a prompt."""
 OFFERED: Final = 2
@@ -66,6 +64,15 @@ class Predecessors:
 
     predecessor: Session | None
     neighbours: tuple[Session, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ComposedBrief:
+    """A brief, what it was made from, and the budget that it keeps."""
+
+    brief_input: BriefInput
+    brief: Brief
+    budget: Budget
 
 
 def answer(engine: Engine, hook_event: HookEvent, session: Session, harness: Harness) -> str:
@@ -85,33 +92,111 @@ def briefs_in_window(engine: Engine, session: Session) -> str:
 
 def _composed(engine: Engine, session: Session, harness: Harness, brief_input: BriefInput) -> str:
     """The brief, with its receipt stored; empty if there is nothing to say."""
-    config = engine.config(session.project)
-    budget = min(config.continuity.recovery_budget_chars, config.brief.total_chars, harness.answer_limit)
-    if brief_input.reason is Reason.SUMMARY:
-        budget = min(budget, SUMMARY_CHARS)
+    composed = brief_to_give(engine, session.project, brief_input, harness)
+    if composed.brief.text:
+        _store_receipt(engine, session, composed)
+    return composed.brief.text
+
+
+def brief_to_give(
+    engine: Engine, project: Project, brief_input: BriefInput, harness: Harness
+) -> ComposedBrief:
+    """The brief for a session that starts in this harness."""
+    limit = limit_of(harness)
+    budget = budget_for(brief_input.reason, engine.budget_settings(project), limit)
+    return _redacted(_fitting(engine, brief_input, budget, limit), engine.redactor(project))
+
+
+def limit_of(harness: Harness) -> AnswerLimit:
+    """The largest answer that the harness accepts."""
+    return AnswerLimit(harness.answer_limit, harness.answer_size)
+
+
+def _fitting(
+    engine: Engine, brief_input: BriefInput, budget: Budget, limit: AnswerLimit | None
+) -> ComposedBrief:
+    """The brief with its suggested queries, within the budget and the harness's limit."""
     brief = compose_for_start(brief_input, budget)
     offering = with_suggested_queries(engine, brief_input, brief)
     if offering.suggested_queries:
         brief_input, brief = offering, compose_for_start(offering, budget)
     # The harness may count bytes or UTF-16 units instead of characters: leave items out until it fits.
-    while (size := harness.answer_size(brief.text)) > harness.answer_limit:
-        budget = budget * harness.answer_limit // size
-        brief_input = with_narrower_continuity(brief_input, harness.answer_limit / size)
+    while limit and not limit.fits(brief.text):
+        budget = budget.reduced(limit, brief.text)
         brief = compose_for_start(brief_input, budget)
-    if not brief.text:
-        return ""
-    # Stored texts may have been redacted by an older version.
-    redact = engine.redactor(session.project).of_session(brief_input.session.key)
-    brief = replace(brief, text=redact(brief.text))
-    _store_receipt(engine, session, brief_input, brief, budget)
-    return brief.text
+    return ComposedBrief(brief_input, brief, budget)
 
 
-def next_brief(engine: Engine, project: Project) -> BriefInput | None:
-    """The input of the brief for a session that started in this project now."""
+def _redacted(composed: ComposedBrief, redactor: Redactor) -> ComposedBrief:
+    """The same redacted once more: stored texts may have been redacted by an older version."""
+    redact = redactor.of_session(composed.brief_input.session.key)
+    return replace(composed, brief=replace(composed.brief, text=redact(composed.brief.text)))
+
+
+def preview_brief(
+    engine: Engine, project: Project, reason: Reason, chars: int | None
+) -> ComposedBrief | None:
+    """The brief that a start in this project would get now; None if there is nothing. Nothing is stored.
+
+    It is made for the harness of the session that it is about, unless its size is named.
+    """
+    brief_input = _expected(engine, project, reason)
+    if brief_input is None:
+        return None
+    return _shown(engine, project, brief_input, chars)
+
+
+def preview_if_compacted(engine: Engine, session: Session) -> ComposedBrief:
+    """The brief that the session would get if it were compacted now; nothing is stored."""
+    return _shown(engine, session.project, _own_state(engine, session, Reason.COMPACT), None)
+
+
+def _shown(engine: Engine, project: Project, brief_input: BriefInput, chars: int | None) -> ComposedBrief:
+    settings = engine.budget_settings(project)
+    if chars is None:
+        limit = _limit_of_session(engine, brief_input.session)
+        composed = _fitting(engine, brief_input, budget_for(brief_input.reason, settings, limit), limit)
+    else:
+        composed = _fitting(engine, brief_input, Budget(chars, chars, settings.continuity_lines), None)
+    return _redacted(composed, engine.redactor_to_show(project))
+
+
+def _limit_of_session(engine: Engine, session: Session) -> AnswerLimit | None:
+    """The limit of the session's harness; None if there is no session or its harness is no longer known."""
+    try:
+        return limit_of(engine.harness(session.harness)) if session.harness else None
+    except HarnessUnknown:
+        return None
+
+
+def _expected(engine: Engine, project: Project, reason: Reason) -> BriefInput | None:
+    """The input of the brief for a start with this reason: for all but a startup, of the newest session."""
+    if reason is Reason.STARTUP:
+        return next_brief(engine, project, "")
+    newest = _newest_here(engine, project)
+    if reason is Reason.CLEAR:
+        starting = begin("", newest.harness if newest else "", project, engine.clock())
+        brief_input = _continued(engine, Predecessors(newest, ()), Reason.CLEAR, starting)
+        return _accompanied(engine, brief_input, Reason.CLEAR, starting)
+    return _own_state(engine, newest, reason) if newest else None
+
+
+def _newest_here(engine: Engine, project: Project) -> Session | None:
+    """The session of this worktree with the latest event, among those that have anything to say."""
+    sessions = engine.store.sessions_of_project(project.project_id, 0, SESSIONS_LOOKED_AT)
+    here = (session for session in sessions if session.project.worktree_id == project.worktree_id)
+    return next((session for session in here if _has_content(engine, session)), None)
+
+
+def next_brief(engine: Engine, project: Project, harness: str) -> BriefInput | None:
+    """The input of the brief for a session that started in this project now.
+
+    Without a harness it starts in that of the session which it continues.
+    """
+    starting = begin("", harness, project, engine.clock())
     predecessors = find_predecessor(engine, project, "", "", None)
-    brief_input = _continued(engine, predecessors, Reason.STARTUP, None)
-    return _accompanied(engine, brief_input, Reason.STARTUP, begin("", "", project, engine.clock()))
+    brief_input = _continued(engine, predecessors, Reason.STARTUP, starting if harness else None)
+    return _accompanied(engine, brief_input, Reason.STARTUP, starting)
 
 
 def brief_when_asked(engine: Engine, project: Project, session: Session | None) -> BriefInput | None:
@@ -240,11 +325,15 @@ def _own(engine: Engine, session: Session, reason: Reason) -> BriefInput | None:
     lost = reasons == [Reason.COMPACT] and reason is Reason.LATE and boundary_recorded and keeps
     if reasons and not lost:
         return None
+    brief_input = _own_state(engine, session, reason)
+    return replace(brief_input, words=(*_words_at_compaction(engine, session), *brief_input.words)[:2])
+
+
+def _own_state(engine: Engine, session: Session, reason: Reason) -> BriefInput:
     brief_input = BriefInput(
         reason, session, engine.clock(), kept_by_harness=engine.harness(session.harness).kept_by_harness
     )
-    brief_input = _with_words(engine, _checked(engine, brief_input))
-    return replace(brief_input, words=(*_words_at_compaction(engine, session), *brief_input.words)[:2])
+    return _with_words(engine, _checked(engine, brief_input))
 
 
 def _words_at_compaction(engine: Engine, session: Session) -> tuple[Utterance, ...]:
@@ -388,9 +477,8 @@ def _mark_answered(engine: Engine, session: Session) -> None:
             engine.store.put_session(replace(stored_session, unanswered=None))
 
 
-def _store_receipt(
-    engine: Engine, session: Session, brief_input: BriefInput, brief: Brief, budget: int
-) -> None:
+def _store_receipt(engine: Engine, session: Session, composed: ComposedBrief) -> None:
+    brief_input, brief = composed.brief_input, composed.brief
     receipt = Receipt(
         id=engine.new_id(),
         session=session.key,
@@ -398,7 +486,7 @@ def _store_receipt(
         reason=brief_input.reason,
         predecessor=brief_input.session.key,
         created_at=brief_input.now,
-        budget=budget,
+        budget=composed.budget.brief,
         text=brief.text,
         items=brief.items,
     )
@@ -408,17 +496,6 @@ def _store_receipt(
             engine.store.add_lineage(
                 Lineage(session.key, brief_input.session.key, brief_input.reason.value, brief_input.now)
             )
-
-
-def brief_if_compacted_now(engine: Engine, session: Session) -> Brief:
-    """The brief that the session would get if it were compacted now; nothing is stored."""
-    harness_keeps, words = engine.harness(session.harness).kept_by_harness, words_of(engine, session)
-    brief_input = BriefInput(
-        Reason.COMPACT, session, engine.clock(), words=words, kept_by_harness=harness_keeps
-    )
-    redact = engine.redactor_to_show(session.project).of_session(session.key)
-    brief_input = compare_brief(brief_input, redact, root_now(engine.store, session.project))
-    return compose_for_start(brief_input, engine.config(session.project).continuity.recovery_budget_chars)
 
 
 def with_suggested_queries(engine: Engine, brief_input: BriefInput, brief: Brief) -> BriefInput:

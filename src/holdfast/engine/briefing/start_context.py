@@ -18,7 +18,6 @@ from holdfast.core.documents.continuity_startup import (
     Pointer,
     PointerKind,
     StartupInput,
-    StartupLimits,
     combined_layers,
 )
 from holdfast.core.documents.promotion import PromotionCandidate, ReviewState
@@ -92,13 +91,11 @@ def continuity_at_start(engine: Engine, continuity: ContinuityFiles) -> StartupI
     )
     if not own_layers:
         return None
-    config = engine.config(continuity.project)
     # Files are written by people or come with the repository, so they are not redacted yet.
     redact = engine.redactor_to_show(continuity.project).of_session("")
     layers_told = tuple(replace(one, summary=redacted_summary(one.summary, redact)) for one in own_layers)
     pointers = _pointers(resume_context(engine, continuity, own_layers))
-    limits = StartupLimits(config.continuity.startup_lines, config.brief.total_chars)
-    return StartupInput(layers_told, tuple(replace(one, text=redact(one.text)) for one in pointers), limits)
+    return StartupInput(layers_told, tuple(replace(one, text=redact(one.text)) for one in pointers))
 
 
 def resume_context(

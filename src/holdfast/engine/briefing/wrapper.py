@@ -6,14 +6,14 @@ start gets anything twice.
 
 from __future__ import annotations
 
-from holdfast.core.brief.compose import compose_for_start
 from holdfast.core.events.world import Project
-from holdfast.engine.briefing.resume import next_brief
+from holdfast.engine.briefing.resume import brief_to_give, next_brief
 from holdfast.engine.documents import continuity, dream
 from holdfast.engine.documents.continuity import SaveOutcome
 from holdfast.engine.engine import Engine
 from holdfast.engine.models import Means
 from holdfast.errors import HoldfastError
+from holdfast.harnesses.base import Harness
 from holdfast.lazy_dataclass import dataclass
 
 
@@ -25,7 +25,7 @@ class Ready:
     notes: tuple[str, ...] = ()
 
 
-def before(engine: Engine, project: Project) -> Ready:
+def before(engine: Engine, project: Project, harness: Harness) -> Ready:
     """Rebuild the candidates if the settings ask for it; returns the text for a start without hooks."""
     config = engine.config(project)
     if config.unreadable is not None:
@@ -38,10 +38,9 @@ def before(engine: Engine, project: Project) -> Ready:
             notes = (f"the dream snapshot is as it was: {error.message}",)
     if not config.continuity.auto_load:
         return Ready("", notes)
-    brief_input = next_brief(engine, project)
-    brief = compose_for_start(brief_input, config.continuity.recovery_budget_chars) if brief_input else None
-    redact = engine.redactor(project).of_session(brief_input.session.key if brief_input else "")
-    return Ready(redact(brief.text) if brief else "", notes)
+    brief_input = next_brief(engine, project, harness.name)
+    text = brief_to_give(engine, project, brief_input, harness).brief.text if brief_input else ""
+    return Ready(text, notes)
 
 
 def after(engine: Engine, project: Project, since: int, means: Means) -> SaveOutcome | None:

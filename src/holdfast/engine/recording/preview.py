@@ -19,6 +19,7 @@ from typing import NoReturn, TypeAlias
 from holdfast import harnesses
 from holdfast.config import Config
 from holdfast.core.brief.brief_input import NOTHING_KEPT
+from holdfast.core.brief.budget import FILE_CHARS, Budget
 from holdfast.core.brief.compose import Brief, BriefInput, Reason, compose_for_start
 from holdfast.core.events.event import MAIN, Event
 from holdfast.core.events.world import Project
@@ -58,7 +59,7 @@ def preview(
     session: str = "",
     until_line: int | None = None,
     at: int | None = None,
-    budget: int = 2_000,
+    budget: int = FILE_CHARS,
 ) -> Previewed:
     """The brief after this transcript, or its first lines; ages count from `at`, or from its last record."""
     folded = fold(harness, path, session, until_line, at or 0)
@@ -69,7 +70,7 @@ def preview(
     brief_input = BriefInput(
         reason, folded, at if at is not None else folded.last_event_at, kept_by_harness=harness_keeps
     )
-    return Previewed(brief_input, compose_for_start(brief_input, budget))
+    return Previewed(brief_input, compose_for_start(brief_input, Budget(budget, budget)))
 
 
 def fold(

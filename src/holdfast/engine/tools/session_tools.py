@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal
 
-from holdfast.core.brief.compose import Brief, BriefInput, compose_for_start
+from holdfast.core.brief.budget import budget_for
+from holdfast.core.brief.compose import Brief, BriefInput, Reason, compose_for_start
 from holdfast.core.events.event import DigestGiven, Origin
 from holdfast.core.events.world import Project
 from holdfast.core.session.checkpoint import Checkpoint
@@ -125,7 +126,7 @@ def recover(engine: Engine, project: Project, session: Session | None) -> Recove
     brief_input = brief_when_asked(engine, project, session)
     if brief_input is None:
         return None
-    brief = compose_for_start(brief_input, engine.config(project).brief.total_chars)
+    brief = compose_for_start(brief_input, budget_for(Reason.ASKED, engine.budget_settings(project), None))
     if not brief.text:
         return None
     redact = engine.redactor(project).of_session(brief_input.session.key)

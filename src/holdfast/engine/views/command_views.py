@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from holdfast.core.brief.compose import Brief, compose_for_start
+from holdfast.core.brief.brief_input import Reason
 from holdfast.core.events.world import Project
 from holdfast.core.redaction.redact import redact
 from holdfast.core.session.checkpoint import Checkpoint, gist
 from holdfast.core.session.session import Session
 from holdfast.core.text.strings import one_line, shortened
 from holdfast.core.text.untrusted import printable
-from holdfast.engine.briefing.resume import next_brief
+from holdfast.engine.briefing.resume import preview_brief
 from holdfast.engine.engine import Engine
 from holdfast.engine.memory import recall
 from holdfast.engine.memory.recall import Query, RecalledText, note_recalled
@@ -66,13 +66,12 @@ def checkpoint_lines(
     ]
 
 
-def brief(engine: Engine, project: Project, *, budget: int | None) -> Row:
-    """The brief that the next session in a project would get, with the content of its receipt."""
-    space = engine.config(project).continuity.recovery_budget_chars if budget is None else budget
-    brief_input = next_brief(engine, project)
-    return serialisation.brief_row(
-        brief_input, compose_for_start(brief_input, space) if brief_input else Brief("", ()), space
-    )
+def brief(engine: Engine, project: Project, *, reason: str, budget: int | None) -> Row:
+    """The brief that a start in a project would get now, with the content of its receipt."""
+    composed = preview_brief(engine, project, Reason(reason), budget)
+    if composed is None:
+        return {"brief": "", "receipt": None}
+    return serialisation.brief_row(composed.brief_input, composed.brief, composed.budget.brief)
 
 
 def findings(

@@ -136,10 +136,8 @@ def receipt_row(receipt: Receipt) -> Row:
     }
 
 
-def brief_row(brief_input: BriefInput | None, brief: Brief, budget: int) -> Row:
+def brief_row(brief_input: BriefInput, brief: Brief, budget: int) -> Row:
     """A preview of a brief, with what its receipt would contain."""
-    if brief_input is None:
-        return {"brief": "", "receipt": None}
     receipt = {
         "reason": brief_input.reason,
         "predecessor": brief_input.session.key,

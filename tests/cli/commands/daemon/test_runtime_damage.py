@@ -24,7 +24,7 @@ def test_a_daemon_stops_at_damage_and_the_next_one_loses_no_hook_event(kept: Per
     spoil_page(kept.home / "store.db", b"word1000 word1000")
     kept.variables["HOLDFAST_DAEMON_BACKUP_QUIET_SECONDS"] = "0"
     assert kept.prompts("Go on with the amber lexer", "s9").status == 0
-    log = kept.home / "logs" / "daemon.main"
+    log = kept.home / "logs" / "daemon.log"
     wait_until(lambda: "the daemon stops: the store is damaged" in log.read_text())
     wait_until(lambda: not lock_holder(kept.home))
     assert "housekeeping failed" in log.read_text()

@@ -9,6 +9,7 @@ from typing import TypeAlias
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.core.evidence.kinds import NoteKind
 from holdfast.core.evidence.prose import reader
 from tests.tables import every_row
 
@@ -382,22 +383,22 @@ def test_what_is_not_said_is_not_heard(read: Reader, text: str) -> None:
 def test_a_text_read_once_says_the_same_as_the_single_readers() -> None:
     text = "\n".join(f"- {line}" for _, line in cases(SAID))
     said = reader.read_statements(text)
-    assert said == reader.Statements(
-        decisions=reader.decisions(text),
-        next_steps=reader.next_steps(text),
-        untried=reader.untried_ideas(text),
-        questions=reader.questions(text),
-        confirmed=reader.confirmed_results(text),
-        failures=reader.failures(text),
-        measurements=reader.measurements(text),
-        needs=reader.needs(text),
-    )
-    assert all((said.decisions, said.next_steps, said.untried, said.questions, said.confirmed, said.failures))
+    assert said == {
+        NoteKind.DECISION: reader.decisions(text),
+        NoteKind.NEXT: reader.next_steps(text),
+        NoteKind.UNTRIED: reader.untried_ideas(text),
+        NoteKind.QUESTION: reader.questions(text),
+        NoteKind.CONFIRMED: reader.confirmed_results(text),
+        NoteKind.FAILED: reader.failures(text),
+        NoteKind.MEASURED: reader.measurements(text),
+        NoteKind.NEED: reader.needs(text),
+    }
+    assert all(said.values())
 
 
 def test_a_sentence_may_say_two_things() -> None:
     said = reader.read_statements("All 84 tests pass.")
-    assert said.confirmed == said.measurements == ("All 84 tests pass.",)
+    assert said[NoteKind.CONFIRMED] == said[NoteKind.MEASURED] == ("All 84 tests pass.",)
 
 
 READERS: tuple[Callable[[str], tuple[str, ...]], ...] = (
@@ -442,6 +443,10 @@ SPLIT: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("**A title**\nText below.", ("Text below.",)),
     ("Before.\n```py\nx = 1. Then\n```\nAfter.", ("Before.", "After.")),
     ("Before.\n~~~\nnot closed. At all.", ("Before.",)),
+    ("Before.\n````\n```\nLook here. Now.\n```\nAnd here.\n````\nAfter.", ("Before.", "After.")),
+    ("Before.\n<!-- a note.\nAnd more. -->\nAfter.", ("Before.", "After.")),
+    ("Before.\n\na | b\n--|--\nOne cell. | Two.\n\nAfter.", ("Before.", "After.")),
+    ("It is done.\n---\nAfter.", ("It is done.", "After.")),
     ("Before.\n\n    indented code. Here.\n\nAfter.", ("Before.", "After.")),
     ("- item\n\n    more of it.\n", ("item", "more of it.")),
     ("Look:\n| a | b |\n|---|---|\n| 1 | 2 |\nDone.", ("Look:", "Done.")),
@@ -477,11 +482,11 @@ def test_items_are_what_their_heading_says() -> None:
         "## What works\n- the importer\n\n## Notes\n- nothing more"
     )
     said = reader.read_statements(text)
-    assert said.decisions == ("one table", "no cache")
-    assert said.next_steps == ("port the reader",)
-    assert said.questions == ("the owner of the bucket",)
-    assert said.failures == ("a bigger pool",)
-    assert said.confirmed == ("the importer",)
+    assert said[NoteKind.DECISION] == ("one table", "no cache")
+    assert said[NoteKind.NEXT] == ("port the reader",)
+    assert said[NoteKind.QUESTION] == ("the owner of the bucket",)
+    assert said[NoteKind.FAILED] == ("a bigger pool",)
+    assert said[NoteKind.CONFIRMED] == ("the importer",)
 
 
 def test_a_lead_in_speaks_for_its_list_and_not_for_what_follows() -> None:

@@ -182,7 +182,7 @@ PAUSE = 0.25
 @click.option("-f", "--follow", is_flag=True, help="Go on printing what is added, until Ctrl-C.")
 def logs(*, lines: int, follow: bool) -> None:
     """Print the end of the daemon's log."""
-    log = daemon_requests.home() / "logs" / "daemon.main"
+    log = daemon_requests.home() / "logs" / "daemon.log"
     if log.is_symlink() or not log.is_file():
         say(f"there is no log yet at {log}")
         return

@@ -84,7 +84,7 @@ def _text(harness: Harness, project: Project, *, is_told: bool, takes_text: bool
     """The text to give to the session; empty if a hook gives it."""
     with access.writable_engine() as engine:
         wants = engine.config(project).continuity
-        ready = wrapper.before(engine, project)
+        ready = wrapper.before(engine, project, harness)
     if not (wants.auto_load or wants.auto_save):
         say(
             "note: neither continuity.auto_load nor continuity.auto_save is set; this only starts the harness"

@@ -16,13 +16,14 @@ import click
 from holdfast.cli import access
 from holdfast.cli.options import Option, command, group, json_option, project_option
 from holdfast.cli.printing import give, give_json, give_table, say, working
+from holdfast.core.brief.brief_input import Reason
+from holdfast.core.brief.budget import budget_for
 from holdfast.core.documents.continuity import TITLES, ContinuityPart, LayerName, LayerSummary
 from holdfast.core.documents.continuity_audit import AuditEntry, AuditScope, AuditTrigger, earlier_entries
 from holdfast.core.documents.continuity_startup import (
     LayerContent,
     Startup,
     StartupInput,
-    StartupLimits,
     combined_layers,
     startup,
 )
@@ -321,9 +322,9 @@ def continuity_as_json(engine: Engine, here: ContinuityFiles) -> dict[str, Any]:
 
 def startup_block(engine: Engine, here: ContinuityFiles) -> Startup:
     """The startup block that a session would get if it got nothing else."""
-    return startup(
-        briefing_startup.continuity_at_start(engine, here) or StartupInput((), (), StartupLimits(0))
-    )
+    budget = budget_for(Reason.STARTUP, engine.budget_settings(here.project), None)
+    loaded = briefing_startup.continuity_at_start(engine, here) or StartupInput((), ())
+    return startup(loaded, budget.continuity())
 
 
 def status_as_json(engine: Engine, here: ContinuityFiles, current: ReadableLayers) -> dict[str, Any]:

@@ -9,48 +9,32 @@ rules look for. Not here: who wrote a text, how long it matters, what it becomes
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum, auto
+from functools import partial
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from holdfast.core.evidence.kinds import NoteKind
 from holdfast.core.evidence.prose import prompt_rules, statement_rules
 from holdfast.core.evidence.prose.statement_rules import ProseRule, cached_pattern
+from holdfast.core.text.markdown import BlockKind, blocks
 from holdfast.core.text.patterns import compiled
-from holdfast.lazy_dataclass import dataclass
 
 LONGEST_SENTENCE: Final = 1_200
 """A sentence longer than this is pasted text; no rule is applied to it."""
 _WORDS: Final = re.compile(r"[a-z]+(?:'[a-z]+)?|[一-鿿]")
 
 
-@dataclass(frozen=True, slots=True)
-class Statements:
-    """The statements of one text, by kind."""
-
-    decisions: tuple[str, ...] = ()
-    next_steps: tuple[str, ...] = ()
-    untried: tuple[str, ...] = ()
-    questions: tuple[str, ...] = ()
-    confirmed: tuple[str, ...] = ()
-    failures: tuple[str, ...] = ()
-    measurements: tuple[str, ...] = ()
-    needs: tuple[str, ...] = ()
-
-
-def read_statements(text: str) -> Statements:
-    """All statements of an agent's text, parsed once: cheaper than calling the single functions."""
+def read_statements(text: str) -> dict[NoteKind, tuple[str, ...]]:
+    """All statements of an agent's text by kind, parsed once: cheaper than calling the single functions."""
     candidates = _candidates(text)
-    return Statements(
-        decisions=_decisions(candidates),
-        next_steps=_next_steps(candidates),
-        untried=_matching(candidates, statement_rules.UNTRIED),
-        questions=_questions(candidates),
-        confirmed=_matching(candidates, statement_rules.CONFIRMED),
-        failures=_matching(candidates, statement_rules.FAILURE),
-        measurements=_measurements(candidates),
-        needs=_matching(candidates, statement_rules.NEED),
-    )
+    return {kind: rule(candidates) for kind, rule in _RULES.items()}
+
+
+def statements_of(kind: NoteKind, text: str) -> tuple[str, ...]:
+    """The statements of one kind in a text."""
+    return _RULES[kind](_candidates(text))
 
 
 def sentences(text: str) -> tuple[str, ...]:
@@ -65,32 +49,32 @@ def constraints(prompt: str) -> tuple[str, ...]:
 
 def decisions(text: str) -> tuple[str, ...]:
     """The sentences that state a choice, with its reason if there is one."""
-    return _decisions(_candidates(text))
+    return statements_of(NoteKind.DECISION, text)
 
 
 def next_steps(text: str) -> tuple[str, ...]:
     """What remains to be done: in words, under a heading, or as an open checkbox; never narration."""
-    return _next_steps(_candidates(text))
+    return statements_of(NoteKind.NEXT, text)
 
 
 def untried_ideas(text: str) -> tuple[str, ...]:
     """Ideas that were named and not tried."""
-    return _matching(_candidates(text), statement_rules.UNTRIED)
+    return statements_of(NoteKind.UNTRIED, text)
 
 
 def questions(text: str) -> tuple[str, ...]:
     """Questions to the user, or left open at the end; no rhetorical ones."""
-    return _questions(_candidates(text))
+    return statements_of(NoteKind.QUESTION, text)
 
 
 def confirmed_results(text: str) -> tuple[str, ...]:
     """What is reported to work, pass or be fixed; not what should, would or must."""
-    return _matching(_candidates(text), statement_rules.CONFIRMED)
+    return statements_of(NoteKind.CONFIRMED, text)
 
 
 def failures(text: str) -> tuple[str, ...]:
     """What was tried and is reported as failed."""
-    return _matching(_candidates(text), statement_rules.FAILURE)
+    return statements_of(NoteKind.FAILED, text)
 
 
 def is_failing(failure: str) -> bool:
@@ -106,12 +90,12 @@ def is_check(sentence: str) -> bool:
 
 def needs(text: str) -> tuple[str, ...]:
     """What is required to run the work: a service, a version, a variable, a first step."""
-    return _matching(_candidates(text), statement_rules.NEED)
+    return statements_of(NoteKind.NEED, text)
 
 
 def measurements(text: str) -> tuple[str, ...]:
     """Sentences with a measured number and its unit; not line numbers, versions, dates, ports or limits."""
-    return _measurements(_candidates(text))
+    return statements_of(NoteKind.MEASURED, text)
 
 
 def request_in(prompt: str) -> str:
@@ -266,6 +250,19 @@ def _each_once(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(texts))
 
 
+_RULES: Final[Mapping[NoteKind, Callable[[Sequence[_Candidate]], tuple[str, ...]]]] = {
+    NoteKind.DECISION: _decisions,
+    NoteKind.NEXT: _next_steps,
+    NoteKind.UNTRIED: partial(_matching, rule=statement_rules.UNTRIED),
+    NoteKind.CONFIRMED: partial(_matching, rule=statement_rules.CONFIRMED),
+    NoteKind.FAILED: partial(_matching, rule=statement_rules.FAILURE),
+    NoteKind.MEASURED: _measurements,
+    NoteKind.QUESTION: _questions,
+    NoteKind.NEED: partial(_matching, rule=statement_rules.NEED),
+}
+"""The rule for each kind of statement; constraints are read by `notes`, from prompts only."""
+
+
 # ---------------------------------------------------------------- how a text is split, in linear time
 
 
@@ -301,7 +298,6 @@ class _Block(NamedTuple):
 
 
 _GAP: Final = _Block(_Kind.GAP)
-_FENCES: Final = ("```", "~~~")
 _CODE_INDENT: Final = 4
 _SENTENCE_END: Final = ".!?…。！？:：;；"
 _WRAP_WIDTHS: Final = range(50, 131)
@@ -396,43 +392,47 @@ def _wraps(line: str) -> bool:
 
 
 def _lines(text: str) -> Iterator[_Block]:
-    """Each line as a block; fenced or indented code is a gap."""
-    fence = ""
-    previous = _GAP
-    for line in text.splitlines():
-        bare = line.strip()
-        mark = bare[:3]
-        if fence:
-            fence = "" if mark == fence else fence
-            continue
-        if mark in _FENCES and bare.count(mark) == 1:
-            fence = mark
-        block = _block(bare, len(line) - len(line.lstrip())) if bare and not fence else _GAP
-        if block.kind is _Kind.TEXT and block.indent >= _CODE_INDENT and previous.kind is _Kind.GAP:
-            block = _GAP
-        if bare or previous.kind is not _Kind.ITEM:
-            previous = block  # an indented paragraph after a list item and an empty line is no code
-        yield block
+    """Each line as a block; what is no heading, list item or paragraph is a gap."""
+    for block in blocks(text):
+        kind = block.kind
+        if kind is BlockKind.HEADING and block.mark[0] == "#" and block.text:
+            yield _Block(_Kind.HEADING, block.text)
+        elif kind is BlockKind.PARAGRAPH or kind is BlockKind.ITEM or kind is BlockKind.HEADING:
+            # A line of dashes below a text makes it a heading too, but agents mean a rule by it.
+            first, *below = block.text.split("\n")
+            line = _line(first.strip(), block.indent, is_item=kind is BlockKind.ITEM)
+            yield line
+            if below:
+                yield from _more_lines(below, line)
+        else:
+            yield _GAP
 
 
-def _block(bare: str, indent: int) -> _Block:
-    if _is_heading(bare):
+def _more_lines(lines: Iterable[str], above: _Block) -> Iterator[_Block]:
+    for text in lines:
+        line = _line(text.strip(), len(text) - len(text.lstrip()), is_item=False)
+        if line.kind is _Kind.TEXT and line.indent >= _CODE_INDENT and above.kind is _Kind.GAP:
+            line = _GAP  # more of the code above it
+        above = line
+        yield line
+
+
+def _line(bare: str, indent: int, *, is_item: bool) -> _Block:
+    """A line of text; agents also make headings of bold text, and items with other bullets."""
+    if not bare or _is_noise(bare):
+        return _GAP
+    if not is_item and bare[:2] == "**" and _BOLD_HEADING.fullmatch(bare):
         return _Block(_Kind.HEADING, bare)
-    if _is_noise(bare):
-        return _GAP
     bullet = _BULLET.match(bare)
-    if not bullet:
-        return _Block(_Kind.TEXT, bare, indent)
-    text = bare[bullet.end() :]
-    if not text or _is_noise(text) or _HEADING.match(text):
+    if bullet:
+        bare = bare[bullet.end() :]
+        if not bare or _is_noise(bare):
+            return _GAP
+    if bare[0] == "#" and _HEADING.match(bare):
         return _GAP
-    return _Block(_Kind.ITEM, text, indent, bullet["box"] or "")
-
-
-def _is_heading(bare: str) -> bool:
-    if bare[0] == "#":
-        return _HEADING.match(bare) is not None
-    return bare[:2] == "**" and _BOLD_HEADING.fullmatch(bare) is not None
+    if bullet or is_item:
+        return _Block(_Kind.ITEM, bare, indent, (bullet["box"] or "") if bullet else "")
+    return _Block(_Kind.TEXT, bare, indent)
 
 
 def _is_noise(bare: str) -> bool:
