@@ -23,17 +23,12 @@ STORED_OR_SERVED = {
 }
 """Attributes that are stored or served under their name, with the place that fixes it."""
 
-BEING_RENAMED = frozenset({"core/brief/compose.py", "core/documents/continuity_startup.py"})
-"""Modules where the old names remain for now. Add nothing here."""
-
 PUBLIC = frozenset({"Session", "Request"})
 """Classes of `holdfast.embed` whose short names are part of the public interface."""
 
 
 def bare_participles(source: Source) -> Iterator[Finding]:
     """A variable, parameter, attribute, function, class or module has a noun phrase as its name."""
-    if source.path in BEING_RENAMED:
-        return
     for name in _module_names(source):
         yield Finding(source.path, 1, f"`{name}` is no name for a module; say what it holds")
     for qualified, line in _bound(source.tree, ""):

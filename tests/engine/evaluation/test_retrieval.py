@@ -13,8 +13,8 @@ from holdfast.engine.evaluation.retrieval import (
     HOLDFAST,
     LOCOMO,
     Collection,
-    Question,
     QuestionResult,
+    RetrievalQuestion,
     Turn,
     collections_in,
     library_of,
@@ -45,8 +45,8 @@ def turns(*said: tuple[str, str]) -> tuple[Turn, ...]:
     )
 
 
-def asked(text: str, *evidence: str, answer: str = "") -> Question:
-    return Question(text, "1", frozenset(evidence), answer)
+def asked(text: str, *evidence: str, answer: str = "") -> RetrievalQuestion:
+    return RetrievalQuestion(text, "1", frozenset(evidence), answer)
 
 
 def found_by(finder: str, question: str) -> list[str]:
@@ -155,8 +155,8 @@ def test_locomo_is_one_memory_for_each_turn_and_a_collection_for_each_conversati
             Turn("D2:1", "Ada: Bye", "2", 0, "D2:1"),
         ),
         (
-            Question("Who paints?", "4", frozenset({"D1:2"})),
-            Question("Both?", "1", frozenset({"D1:2", "D2:1"})),
+            RetrievalQuestion("Who paints?", "4", frozenset({"D1:2"})),
+            RetrievalQuestion("Both?", "1", frozenset({"D1:2", "D2:1"})),
         ),
     )
 
@@ -188,7 +188,7 @@ def test_devmembench_is_one_memory_for_each_message_and_counts_sessions(tmp_path
     expected = Collection(
         "devmembench",
         (Turn("S1:0", "Use FastAPI", "S1", 0, "S1"), Turn("S1:1", "Use FastAPI", "S1", 1, "S1")),
-        (Question("Which framework?", "tech-stack", frozenset({"S1"}), "FastAPI"),),
+        (RetrievalQuestion("Which framework?", "tech-stack", frozenset({"S1"}), "FastAPI"),),
     )
     assert collections_in(tmp_path) == {DEVMEMBENCH: [expected]}
     assert collections_in(folder) == {DEVMEMBENCH: [expected]}

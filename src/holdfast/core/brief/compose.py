@@ -54,7 +54,7 @@ _FIRST: Final = (*ledger_brief.LEADING_KINDS, "goal", "where", "latest_file", "l
 FAILURE_SHARE: Final = 10
 """The last failure leads only if it takes at most a tenth of the budget."""
 OVER_TOGETHER: Final = "over budget beside the others"
-SAID: Final = "said already"
+REPEATED: Final = "said already"
 REFILLS: Final = 4
 CONTINUITY_SECTION: Final = "Session Continuity"
 CONTINUITY_KIND: Final = "continuity"
@@ -160,7 +160,7 @@ def _has_room(brief: Brief) -> bool:
     Shortened paths of two working copies of one file look the same: such a file is omitted as a repetition.
     """
     return not any(
-        item.omitted in (OVER_BUDGET, OVER_TOGETHER) or (item.path and item.omitted == SAID)
+        item.omitted in (OVER_BUDGET, OVER_TOGETHER) or (item.path and item.omitted == REPEATED)
         for item in brief.items
     )
 
@@ -247,7 +247,7 @@ def _chosen(ranked: Iterable[Item], room: int) -> Iterator[Item]:
         if cost > room:
             yield item if item.omitted else replace(item, omitted=OVER_BUDGET)
         elif item.path in files or any(contains_whole(other, item.key) for other in chosen_texts):
-            yield replace(item, omitted=SAID)
+            yield replace(item, omitted=REPEATED)
         elif item.lead and page.in_line_with(item) >= LINE_MOST:
             yield replace(item, omitted="its list is long enough")
         else:
@@ -272,7 +272,7 @@ def _without_repeats(chosen: tuple[Item, ...]) -> tuple[Item, ...]:
         return bool(item.lead) and item.section == COMMANDS and contains_whole(sentences, item.key)
 
     return tuple(
-        replace(item, rendered=False, omitted=SAID) if item.rendered and is_repeated(item) else item
+        replace(item, rendered=False, omitted=REPEATED) if item.rendered and is_repeated(item) else item
         for item in chosen
     )
 
