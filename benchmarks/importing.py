@@ -167,7 +167,7 @@ def imported(harness: str, folder: Path, path: Path) -> Import:
         clock=lambda: time.time_ns() // 1_000_000,
         new_id=lambda: str(uuid.uuid4()),
     )
-    found = survey(engine, candidates(harnesses.reader(harness), folder), ImportChoice()).found
+    found = survey(engine, candidates(harnesses.reader(harness), folder), ImportChoice()).sessions
     began, began_processor = time.perf_counter(), processor_seconds()
     with side_by_side(os.cpu_count() or 1) as reading:
         taken = take_in(engine, found, ROOM, lambda _: None, reading)

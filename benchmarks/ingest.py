@@ -32,7 +32,7 @@ from holdfast.core.brief.compose import compose_for_start
 from holdfast.core.events.event import Event, map_text
 from holdfast.core.redaction.redact import redact
 from holdfast.core.session.session import Policy, Session, advance
-from holdfast.engine.evaluation.survival import Transcript, folded, transcripts
+from holdfast.engine.evaluation.survival import Transcript, session_after, transcripts
 from holdfast.engine.recording.preview import preview
 from holdfast.engine.recording.transcripts import BATCH_BYTES
 
@@ -151,7 +151,7 @@ def readings(one: Transcript) -> tuple[Probe, Probe, Probe]:
 
 
 def fold(one: Transcript) -> Session | None:
-    return folded(events_of(one), one.harness.name)
+    return session_after(events_of(one), one.harness.name)
 
 
 def parse(path: Path) -> None:
@@ -191,7 +191,7 @@ def seconds_of(run: Probe) -> float:
 
 
 def brief_time(one: Transcript, rounds: int) -> BriefTime:
-    told = preview(one.harness, one.path, budget=BUDGET).told
+    told = preview(one.harness, one.path, budget=BUDGET).brief_input
     runs = (
         lambda: preview(one.harness, one.path, budget=BUDGET),
         lambda: compose_for_start(told, Budget(BUDGET, BUDGET)),

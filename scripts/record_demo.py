@@ -293,7 +293,7 @@ KEPT_LETTER_KEYS: Final = frozenset(
 
 def _texts(recorded: Recorded) -> dict[str, str]:
     kept = [_told(record) for record in recorded.records]
-    hook_events = [_letter(row, kept) for row in recorded.hook_events]
+    hook_events = [_hook_event(row, kept) for row in recorded.hook_events]
     story = {
         "harness": HARNESS,
         "session": recorded.hook_events[0]["payload"]["session_id"],
@@ -324,7 +324,7 @@ def _last_message(recorded: Recorded) -> str:
     return text
 
 
-def _letter(row: Json, kept: list[Json | None]) -> Json:
+def _hook_event(row: Json, kept: list[Json | None]) -> Json:
     shown = sum(record is not None for record in kept[: row["shown"]])
     payload = {name: value for name, value in row["payload"].items() if name in KEPT_LETTER_KEYS}
     return {"at": row["at"], "shown": shown, "payload": payload}

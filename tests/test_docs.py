@@ -1,4 +1,4 @@
-"""Pages for people: links lead somewhere, commands can be typed, the map of the rooms names what there is.
+"""Pages for people: links lead somewhere, commands can be typed, the map of the packages names what there is.
 
 Whether a sentence is true is not tested here; each promise has its own story.
 """
@@ -88,16 +88,16 @@ def _check(line: str) -> None:
         assert not re.fullmatch(r"--[a-z-]+", option) or option in known, f"{option} in `holdfast {line}`"
 
 
-def test_the_map_of_the_rooms_names_only_what_is_there() -> None:
+def test_the_map_of_the_packages_names_only_what_is_there() -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     everywhere = [SOURCE, *(each for each in SOURCE.rglob("*") if each.is_dir())]
-    for room, name in _MODULE.findall(text):
-        places = [SOURCE / room] if room else everywhere
-        assert any(any(place.glob(name)) for place in places), f"{room}/{name}"
+    for folder_name, name in _MODULE.findall(text):
+        places = [SOURCE / folder_name] if folder_name else everywhere
+        assert any(any(place.glob(name)) for place in places), f"{folder_name}/{name}"
 
 
-def test_every_room_is_on_the_map() -> None:
+def test_every_package_is_on_the_map() -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     headings = set(re.findall(r"^### `([a-z_]+(?:/|\.py))`", text, re.MULTILINE))
-    rooms = {f"{folder.name}/" for folder in SOURCE.iterdir() if (folder / "__init__.py").exists()}
-    assert rooms <= headings, rooms - headings
+    packages = {f"{folder.name}/" for folder in SOURCE.iterdir() if (folder / "__init__.py").exists()}
+    assert packages <= headings, packages - headings

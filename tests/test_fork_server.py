@@ -34,7 +34,7 @@ def test_it_prints_and_ends_like_an_executed_one(words: list[str], environment: 
     )
 
 
-def test_a_signal_ends_it_and_is_told(environment: dict[str, str]) -> None:
+def test_a_signal_ends_it_and_is_reported(environment: dict[str, str]) -> None:
     command = [*COMMAND, "redact"]
     with fork_server.Popen(
         command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE

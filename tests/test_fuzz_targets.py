@@ -33,5 +33,5 @@ def test_a_target_stands_a_seed_that_was_cut_and_spoiled(target: Target, data: s
 
 
 def test_every_harness_is_among_them() -> None:
-    wanted = {f"letters-{name}" for name in names()} | {f"transcripts-{name}" for name in readable()}
+    wanted = {f"hook-events-{name}" for name in names()} | {f"transcripts-{name}" for name in readable()}
     assert wanted <= TARGETS.keys()

@@ -104,7 +104,7 @@ def params_of(message: "dict[str, Any]") -> "dict[str, Any]":
         return {}
 
 
-class Line:
+class DaemonConnection:
     """An open connection to the daemon, and how to read it line by line."""
 
     def __init__(self, home: str, greeting: bytes) -> None:
@@ -143,13 +143,13 @@ class Line:
         return line + b"\n"
 
 
-def connect(home: str, greeting: bytes) -> Line:
+def connect(home: str, greeting: bytes) -> DaemonConnection:
     """A connection to the daemon, started if necessary; `OSError` if that fails."""
     until = time.monotonic() + STARTING_TIME
     daemon = None
     while True:
         try:
-            return Line(home, greeting)
+            return DaemonConnection(home, greeting)
         except ConnectionRefusedError:
             if time.monotonic() > until:
                 raise
@@ -172,7 +172,7 @@ class Relay:
     def __init__(self, home: str, greeting: bytes) -> None:
         self._home = home
         self._greeting = greeting
-        self._line: Line | None = None
+        self._line: DaemonConnection | None = None
         self._connecting = threading.Lock()
         self._printing = threading.Lock()
         self._settled = threading.Condition()
@@ -236,7 +236,7 @@ class Relay:
             if opened is not None and not asks:  # A request was sent with all that wait.
                 opened.send(line)
 
-    def _reopen(self) -> Line | None:
+    def _reopen(self) -> DaemonConnection | None:
         """A new connection on which handshake and unanswered requests were sent; None if there is none."""
         self._line = None
         try:
@@ -257,7 +257,7 @@ class Relay:
         self._repeated = first if answered else None
         return [*(self._handshake if answered else ()), *self._waiting.values()]
 
-    def _listen(self, line: Line) -> None:
+    def _listen(self, line: DaemonConnection) -> None:
         """Print the daemon's messages until it stops; then send what it left unanswered to another one."""
         while answer := line.read():
             self._take_answer(answer)

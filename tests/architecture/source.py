@@ -34,13 +34,13 @@ class Source:
         return tuple(ast.walk(self.tree))
 
     @property
-    def room(self) -> str:
+    def package_name(self) -> str:
         """The folder it stands in, or its own name where it stands in none."""
         return self.path.split("/", 1)[0].removesuffix(".py")
 
     @property
     def module(self) -> str:
-        """Its dotted name below the package: `daemon.local.client`, `core` for a room's own `__init__.py`."""
+        """Its dotted name below `holdfast`: `daemon.local.client`, `core` for `core/__init__.py`."""
         return self.path.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
 
 
@@ -78,7 +78,7 @@ def assert_holds(check: Check, sources: Iterable[Source]) -> None:
     assert not findings, "\n" + "\n".join(findings)
 
 
-def said(check: Check, path: str, text: str) -> str:
+def findings_in(check: Check, path: str, text: str) -> str:
     """What a check says of a made-up file, for the tests that prove it can fail."""
     return "\n".join(finding.says for finding in check(Source(path, text)))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.architecture.source import Finding, Source, assert_holds, package, said
+from tests.architecture.source import Finding, Source, assert_holds, findings_in, package
 
 READERS = {
     "recovery_budget_chars": frozenset({"engine/engine.py"}),
@@ -44,5 +44,5 @@ def test_budgets_are_decided_in_one_place() -> None:
     ],
 )
 def test_another_reader_is_found(path: str, text: str) -> None:
-    assert "budget_for" in said(budgets_in_one_place, path, text)
-    assert not said(budgets_in_one_place, "engine/engine.py", "x = config.brief.total_chars")
+    assert "budget_for" in findings_in(budgets_in_one_place, path, text)
+    assert not findings_in(budgets_in_one_place, "engine/engine.py", "x = config.brief.total_chars")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.architecture.source import Finding, Source, assert_holds, dotted, imported, package, said
+from tests.architecture.source import Finding, Source, assert_holds, dotted, findings_in, imported, package
 from tests.tables import every_row
 
 PURE_MODULES = frozenset(
@@ -58,7 +58,7 @@ CLOCKS = frozenset({"now", "utcnow", "today"})
 
 def pure(source: Source) -> Iterator[Finding]:
     """Nothing in core imports or calls what depends on the world outside its arguments."""
-    if source.room != "core":
+    if source.package_name != "core":
         return
     for name, line in imported(source):
         if not _is_pure(name):
@@ -117,7 +117,7 @@ def test_core_is_pure() -> None:
     ],
 )
 def test_a_look_at_the_world_is_found(text: str) -> None:
-    assert said(pure, "core/session/session.py", text)
+    assert findings_in(pure, "core/session/session.py", text)
 
 
 @pytest.mark.parametrize(
@@ -134,5 +134,5 @@ def test_a_look_at_the_world_is_found(text: str) -> None:
         ("engine/recording/record.py", "import os, time\nprint(time.time())"),
     ],
 )
-def test_pure_code_and_other_rooms_are_left_alone(path: str, text: str) -> None:
-    assert said(pure, path, text) == ""
+def test_pure_code_and_other_packages_are_left_alone(path: str, text: str) -> None:
+    assert findings_in(pure, path, text) == ""

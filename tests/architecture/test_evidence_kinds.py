@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from tests.architecture.source import Finding, Source, assert_holds, package, said
+from tests.architecture.source import Finding, Source, assert_holds, findings_in, package
 
 TABLE: Final = "core/evidence/kinds.py"
 ALL: Final = frozenset({"*"})
@@ -86,7 +86,7 @@ def test_the_list_names_no_more_than_is_needed() -> None:
     ],
 )
 def test_a_kind_that_a_document_names_is_found(path: str, text: str) -> None:
-    assert said(kinds_in_the_table, path, text)
+    assert findings_in(kinds_in_the_table, path, text)
 
 
 @pytest.mark.parametrize(
@@ -98,4 +98,4 @@ def test_a_kind_that_a_document_names_is_found(path: str, text: str) -> None:
     ],
 )
 def test_a_module_may_name_what_it_is_about_and_iterate_over_the_table(path: str, text: str) -> None:
-    assert said(kinds_in_the_table, path, text) == ""
+    assert findings_in(kinds_in_the_table, path, text) == ""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.architecture.source import Finding, Source, assert_holds, package, said
+from tests.architecture.source import Finding, Source, assert_holds, findings_in, package
 
 NAMES = {
     "claude_code": re.compile(r"claude", re.IGNORECASE),
@@ -23,7 +23,7 @@ REGISTRY = "harnesses/__init__.py"
 
 
 def harness_names_at_home(source: Source) -> Iterator[Finding]:
-    """No room but harnesses says which harnesses there are."""
+    """No package but harnesses says which harnesses there are."""
     registered = Counter[str]()
     for number, line in enumerate(source.text.split("\n"), 1):
         for folder, name in NAMES.items():
@@ -34,7 +34,7 @@ def harness_names_at_home(source: Source) -> Iterator[Finding]:
                 yield Finding(
                     source.path,
                     number,
-                    f"`{_found(name, line)}` may be named in `harnesses/{folder}/` only; "
+                    f"`{_name_in(name, line)}` may be named in `harnesses/{folder}/` only; "
                     "make what differs part of the contract in `harnesses/base.py`",
                 )
             elif registered[folder] > 1:
@@ -43,7 +43,7 @@ def harness_names_at_home(source: Source) -> Iterator[Finding]:
                 )
 
 
-def _found(name: re.Pattern[str], line: str) -> str:
+def _name_in(name: re.Pattern[str], line: str) -> str:
     match = name.search(line)
     return match.group() if match else ""
 
@@ -68,7 +68,7 @@ def test_harness_names_stay_at_home() -> None:
     ],
 )
 def test_a_name_away_from_home_is_found(path: str, text: str) -> None:
-    assert said(harness_names_at_home, path, text)
+    assert findings_in(harness_names_at_home, path, text)
 
 
 @pytest.mark.parametrize(
@@ -80,4 +80,4 @@ def test_a_name_away_from_home_is_found(path: str, text: str) -> None:
     ],
 )
 def test_a_name_at_home_is_fine(path: str, text: str) -> None:
-    assert said(harness_names_at_home, path, text) == ""
+    assert findings_in(harness_names_at_home, path, text) == ""

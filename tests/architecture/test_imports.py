@@ -7,14 +7,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.architecture.source import Check, Finding, Source, assert_holds, imported, package, said
+from tests.architecture.source import Check, Finding, Source, assert_holds, findings_in, imported, package
 from tests.tables import every_row
 
-SIDE_ROOMS = frozenset({"harnesses", "stores", "files", "models"})
+SIBLING_PACKAGES = frozenset({"harnesses", "stores", "files", "models"})
 LANGUAGE = frozenset({"errors", "lazy_dataclass"})
 """What extends the language rather than says anything about sessions: every package may import it."""
 BELOW_ENGINE = (
-    SIDE_ROOMS | LANGUAGE | {"core", "config", "home", "hook", "relay", "settings", "skills", "__init__"}
+    SIBLING_PACKAGES
+    | LANGUAGE
+    | {"core", "config", "home", "hook", "relay", "settings", "skills", "__init__"}
 )
 MAY_IMPORT = {
     "__init__": frozenset[str](),
@@ -27,35 +29,37 @@ MAY_IMPORT = {
     "settings": LANGUAGE | {"core"},
     "core": LANGUAGE,
     "skills": frozenset({"core"}),
-    **dict.fromkeys(SIDE_ROOMS, LANGUAGE | {"core"}),
+    **dict.fromkeys(SIBLING_PACKAGES, LANGUAGE | {"core"}),
     "engine": BELOW_ENGINE,
     **dict.fromkeys(("daemon", "embed"), BELOW_ENGINE | {"engine"}),
     "cli": BELOW_ENGINE | {"engine", "daemon"},
 }
-"""What a room may import beside itself. `__init__` is the package's own: the version."""
+"""What a package may import beside itself. `__init__` is the package's own: the version."""
 
 DAEMON_CLIENT = "daemon.local.client"
 """All of the daemon that the command line may import: the other end of the wire."""
 
 
 def one_way(source: Source) -> Iterator[Finding]:
-    """A room imports the rooms below it, never one above or beside it."""
-    if source.room not in MAY_IMPORT:
+    """A package imports the packages below it, never one above or beside it."""
+    if source.package_name not in MAY_IMPORT:
         yield Finding(
-            source.path, 1, f"`{source.room}` is no room; add it to MAY_IMPORT with what it may import"
+            source.path,
+            1,
+            f"`{source.package_name}` is no known package; add it to MAY_IMPORT with what it may import",
         )
         return
     for name, line in _ours(source):
-        room = name.split(".", 1)[0]
-        if room != source.room and room not in MAY_IMPORT[source.room]:
-            allowed = ", ".join(sorted(MAY_IMPORT[source.room])) or "nothing of ours"
+        target = name.split(".", 1)[0]
+        if target != source.package_name and target not in MAY_IMPORT[source.package_name]:
+            allowed = ", ".join(sorted(MAY_IMPORT[source.package_name])) or "nothing of ours"
             yield Finding(
                 source.path,
                 line,
-                f"`{source.room}` may not import `{room}` (only {allowed}); "
+                f"`{source.package_name}` may not import `{target}` (only {allowed}); "
                 "take a value as an argument, or move what both need into `core`",
             )
-        elif source.room == "cli" and room == "daemon" and not _within(name, DAEMON_CLIENT):
+        elif source.package_name == "cli" and target == "daemon" and not _within(name, DAEMON_CLIENT):
             yield Finding(
                 source.path,
                 line,
@@ -64,15 +68,21 @@ def one_way(source: Source) -> Iterator[Finding]:
 
 
 def folders_apart(folders: frozenset[str]) -> Check:
-    """Inside a room, one implementation's folder (`harnesses/alpha`) does not know another's."""
+    """Inside a package, one implementation's folder (`harnesses/alpha`) does not know another's."""
 
     def check(source: Source) -> Iterator[Finding]:
         own = "/".join(source.path.split("/")[:2])
         for name, line in _ours(source):
             theirs = "/".join(name.split(".")[:2])
-            registry = source.path == f"{source.room}/__init__.py"
-            if theirs in folders and theirs != own and theirs.startswith(f"{source.room}/") and not registry:
-                says = f"`{theirs}` is one implementation among others; share through `{source.room}/base.py`"
+            registry = source.path == f"{source.package_name}/__init__.py"
+            if (
+                theirs in folders
+                and theirs != own
+                and theirs.startswith(f"{source.package_name}/")
+                and not registry
+            ):
+                contract = f"{source.package_name}/base.py"
+                says = f"`{theirs}` is one implementation among others; share through `{contract}`"
                 yield Finding(source.path, line, says)
 
     return check
@@ -119,9 +129,11 @@ def _within(name: str, parent: str) -> bool:
 
 
 def _folders_on_disk() -> frozenset[str]:
-    """`harnesses/alpha` for every folder inside a room that holds implementations of one contract."""
+    """`harnesses/alpha` for every folder inside a package that holds implementations of one contract."""
     paths = (source.path.split("/") for source in package())
-    return frozenset("/".join(parts[:2]) for parts in paths if parts[0] in SIDE_ROOMS and len(parts) > 2)
+    return frozenset(
+        "/".join(parts[:2]) for parts in paths if parts[0] in SIBLING_PACKAGES and len(parts) > 2
+    )
 
 
 @pytest.mark.parametrize("check", [one_way, standard_library_only, folders_apart(_folders_on_disk())])
@@ -150,7 +162,7 @@ def test_the_package_keeps_its_direction(check: Check) -> None:
     ],
 )
 def test_an_import_against_the_direction_is_found(path: str, line: str) -> None:
-    assert said(one_way, path, line)
+    assert findings_in(one_way, path, line)
 
 
 @pytest.mark.parametrize(
@@ -169,17 +181,17 @@ def test_an_import_against_the_direction_is_found(path: str, line: str) -> None:
     ],
 )
 def test_an_import_along_the_direction_is_fine(path: str, line: str) -> None:
-    assert said(one_way, path, line) == ""
+    assert findings_in(one_way, path, line) == ""
 
 
 @pytest.mark.parametrize("path", ["harnesses/alpha/hooks.py", "harnesses/base.py"])
 def test_an_implementation_known_outside_its_folder_is_found(path: str) -> None:
     check = folders_apart(frozenset({"harnesses/alpha", "harnesses/beta"}))
-    assert "harnesses/base.py" in said(check, path, "from holdfast.harnesses.beta.hooks import parse")
-    assert said(check, path, "from holdfast.harnesses.fields import text") == ""
+    assert "harnesses/base.py" in findings_in(check, path, "from holdfast.harnesses.beta.hooks import parse")
+    assert findings_in(check, path, "from holdfast.harnesses.fields import text") == ""
 
 
 @pytest.mark.parametrize("path", ["hook.py", "daemon/local/client.py"])
 def test_a_dependency_in_a_file_that_must_start_fast_is_found(path: str) -> None:
-    assert "msgspec" in said(standard_library_only, path, "import os\nimport msgspec")
-    assert said(standard_library_only, path, "import os\nfrom json import loads") == ""
+    assert "msgspec" in findings_in(standard_library_only, path, "import os\nimport msgspec")
+    assert findings_in(standard_library_only, path, "import os\nfrom json import loads") == ""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from tests.architecture.source import Finding, Source, assert_holds, imported, package, said
+from tests.architecture.source import Finding, Source, assert_holds, findings_in, imported, package
 
 DIRECTORY_MODULES = 20
 """So many modules a reader takes in at once; `__init__.py` does not count."""
@@ -106,8 +106,8 @@ def test_sub_packages_import_downwards() -> None:
 def test_only_evaluation_imports_evaluation() -> None:
     assert_holds(evaluators_apart, package())
     line = "from holdfast.core.evaluation.facts import facts_in"
-    assert said(evaluators_apart, "stores/base.py", line)
-    assert said(evaluators_apart, "engine/evaluation/survival.py", line) == ""
+    assert findings_in(evaluators_apart, "stores/base.py", line)
+    assert findings_in(evaluators_apart, "engine/evaluation/survival.py", line) == ""
 
 
 @pytest.mark.parametrize("layered", sorted(LAYERS))
@@ -131,7 +131,7 @@ def test_every_layer_is_there(layered: str) -> None:
     ],
 )
 def test_an_import_upwards_is_found(path: str, line: str) -> None:
-    assert said(downwards, path, line)
+    assert findings_in(downwards, path, line)
 
 
 @pytest.mark.parametrize(
@@ -144,4 +144,4 @@ def test_an_import_upwards_is_found(path: str, line: str) -> None:
     ],
 )
 def test_an_import_downwards_is_fine(path: str, line: str) -> None:
-    assert said(downwards, path, line) == ""
+    assert findings_in(downwards, path, line) == ""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.architecture.source import Finding, Source, assert_holds, everything, package, said
+from tests.architecture.source import Finding, Source, assert_holds, everything, findings_in, package
 
 FILE_LINES = 800
 FUNCTION_LINES = 60
@@ -57,15 +57,15 @@ def test_every_module_says_what_it_is() -> None:
 
 
 def test_a_long_file_and_a_long_function_are_found() -> None:
-    assert "split it" in said(sizes, "core/session/session.py", "x = 1\n" * (FILE_LINES + 1))
+    assert "split it" in findings_in(sizes, "core/session/session.py", "x = 1\n" * (FILE_LINES + 1))
     body = "    x = 1\n" * FUNCTION_LINES
-    assert "`long` has 61 lines" in said(sizes, "core/session/session.py", f"def long():\n{body}")
+    assert "`long` has 61 lines" in findings_in(sizes, "core/session/session.py", f"def long():\n{body}")
 
 
 def test_the_largest_allowed_sizes_are_fine() -> None:
-    assert said(sizes, "core/session/session.py", "x = 1\n" * FILE_LINES) == ""
+    assert findings_in(sizes, "core/session/session.py", "x = 1\n" * FILE_LINES) == ""
     body = "    x = 1\n" * (FUNCTION_LINES - 1)
-    assert said(sizes, "core/session/session.py", f"def long():\n{body}") == ""
+    assert findings_in(sizes, "core/session/session.py", f"def long():\n{body}") == ""
 
 
 @pytest.mark.parametrize(
@@ -73,13 +73,13 @@ def test_the_largest_allowed_sizes_are_fine() -> None:
     ["", "x = 1", '"""Checkpoint utilities"""', '"""checkpoints and more."""', '"""Checkpoints."""'],
 )
 def test_a_module_that_does_not_say_what_it_is_is_found(text: str) -> None:
-    assert said(says_what_it_is, "core/session/checkpoint.py", text)
-    assert said(says_what_it_is, "core/__init__.py", text)
+    assert findings_in(says_what_it_is, "core/session/checkpoint.py", text)
+    assert findings_in(says_what_it_is, "core/__init__.py", text)
 
 
 def test_a_module_that_says_what_it_is_is_fine() -> None:
     assert (
-        said(
+        findings_in(
             says_what_it_is,
             "core/session/checkpoint.py",
             '"""The durable picture of a session at one moment."""',

@@ -8,7 +8,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.architecture.source import Finding, Source, assert_holds, docstrings, imported, package, said
+from tests.architecture.source import (
+    Finding,
+    Source,
+    assert_holds,
+    docstrings,
+    findings_in,
+    imported,
+    package,
+)
 from tests.tables import every_row
 
 DRIVERS = frozenset({"apsw", "sqlite3", "psycopg"})
@@ -33,7 +41,7 @@ def sql_in_stores(source: Source) -> Iterator[Finding]:
 
     How such a database is opened stands beside them, in `databases.py`.
     """
-    if source.room == "stores" or _reads_its_harness(source):
+    if source.package_name == "stores" or _reads_its_harness(source):
         return
     for name, line in imported(source):
         if name.split(".", 1)[0] in DRIVERS:
@@ -88,7 +96,7 @@ def test_our_sql_is_in_stores() -> None:
     ],
 )
 def test_sql_elsewhere_is_found(text: str) -> None:
-    assert said(sql_in_stores, "engine/recording/record.py", text)
+    assert findings_in(sql_in_stores, "engine/recording/record.py", text)
 
 
 @pytest.mark.parametrize(
@@ -104,4 +112,4 @@ def test_sql_elsewhere_is_found(text: str) -> None:
     ],
 )
 def test_stores_and_prose_are_left_alone(path: str, text: str) -> None:
-    assert said(sql_in_stores, path, text) == ""
+    assert findings_in(sql_in_stores, path, text) == ""

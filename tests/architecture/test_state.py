@@ -8,7 +8,16 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from tests.architecture.source import Check, Finding, Source, assert_holds, dotted, imported, package, said
+from tests.architecture.source import (
+    Check,
+    Finding,
+    Source,
+    assert_holds,
+    dotted,
+    findings_in,
+    imported,
+    package,
+)
 
 MUTABLE_LITERALS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 MUTABLE_CALLS = frozenset(
@@ -40,7 +49,7 @@ def no_module_state(source: Source) -> Iterator[Finding]:
 
 def async_in_daemon(source: Source) -> Iterator[Finding]:
     """Synchronous inside: only the daemon waits for many things at once."""
-    if source.room == "daemon":
+    if source.package_name == "daemon":
         return
     lines = [getattr(node, "lineno", 1) for node in source.nodes if isinstance(node, ASYNC_NODES)]
     lines += [line for name, line in imported(source) if name.split(".", 1)[0] in ASYNC_MODULES]
@@ -104,7 +113,7 @@ def test_the_package_keeps_no_state_and_no_async_inside(check: Check) -> None:
     ],
 )
 def test_state_that_could_change_is_found(text: str) -> None:
-    assert said(no_module_state, "engine/recording/record.py", text)
+    assert findings_in(no_module_state, "engine/recording/record.py", text)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +130,7 @@ def test_state_that_could_change_is_found(text: str) -> None:
     ],
 )
 def test_constants_and_locals_are_fine(text: str) -> None:
-    assert said(no_module_state, "engine/recording/record.py", text) == ""
+    assert findings_in(no_module_state, "engine/recording/record.py", text) == ""
 
 
 @pytest.mark.parametrize(
@@ -129,5 +138,5 @@ def test_constants_and_locals_are_fine(text: str) -> None:
     ["async def f(): ...", "import asyncio", "def late():\n    from anyio import run"],
 )
 def test_async_outside_the_daemon_is_found(text: str) -> None:
-    assert said(async_in_daemon, "engine/recording/record.py", text)
-    assert said(async_in_daemon, "daemon/local/listener.py", text) == ""
+    assert findings_in(async_in_daemon, "engine/recording/record.py", text)
+    assert findings_in(async_in_daemon, "daemon/local/listener.py", text) == ""

@@ -25,7 +25,7 @@ def up(crowd: Crowd) -> None:
     wait_until(lambda: client.is_up(crowd.home))
 
 
-def test_while_another_program_holds_the_store_letters_wait(crowd: Crowd) -> None:
+def test_while_another_program_holds_the_store_hook_events_wait(crowd: Crowd) -> None:
     up(crowd)
     for number in range(STEPS):
         crowd.speak(number)

@@ -129,7 +129,7 @@ def test_a_home_that_cannot_be_written_is_a_sentence_and_no_fault_of_ours(
     assert "\n\nhint: look at the permissions" in done.err
 
 
-def test_what_cannot_be_printed_for_want_of_room_is_told(person: Person) -> None:
+def test_what_cannot_be_printed_for_want_of_room_is_reported(person: Person) -> None:
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
             person.command("config"), stdout=full, stderr=subprocess.PIPE, env=person.environment, check=False
@@ -137,7 +137,7 @@ def test_what_cannot_be_printed_for_want_of_room_is_told(person: Person) -> None
     assert (done.returncode, done.stderr.decode().splitlines()[0]) == (1, "error: No space left on device")
 
 
-def test_a_directory_that_is_gone_is_told(person: Person) -> None:
+def test_a_directory_that_is_gone_is_reported(person: Person) -> None:
     assert person.types("brief", "--project", "nowhere").err.startswith("error: there is no directory `now")
     code = """if True:
         import os, sys
@@ -281,7 +281,7 @@ def test_a_hook_called_wrongly_exits_with_0_all_the_same(person: Person, words: 
 
 
 @pytest.mark.parametrize("payload", [b"", b"\xff\x00", b"[" * 100_000, b'{"session_id":"s", "hook_ev'])
-def test_a_hook_given_a_bad_letter_says_nothing_and_exits_with_0(person: Person, payload: bytes) -> None:
+def test_a_hook_given_a_bad_hook_event_says_nothing_and_exits_with_0(person: Person, payload: bytes) -> None:
     done = person.types("hook", "--harness", "claude-code", given=payload)
     assert (done.status, done.out, done.err) == (0, "", "")
 

@@ -128,7 +128,7 @@ def test_another_projects_checkpoints_are_shown_only_when_asked_for(person: Pers
     assert "no such checkpoints" in person.types("checkpoints", "--project", str(tmp_path)).err
 
 
-def test_letters_left_in_the_spool_are_taken_in_before_anything_is_shown(person: Person) -> None:
+def test_hook_events_left_in_the_spool_are_taken_in_before_anything_is_shown(person: Person) -> None:
     nobody = person.home / "bin" / "interpreter"
     nobody.parent.mkdir(parents=True)
     nobody.write_text("/nonexistent/python\n")

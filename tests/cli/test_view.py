@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.cli.commands import brief
-from holdfast.core.brief.compose import SAID
+from holdfast.core.brief.compose import REPEATED
 from holdfast.daemon.local import client, wire
 from holdfast.stores.sqlite import open_store
 from tests.cli.conftest import HARNESS, Done, Person
@@ -232,4 +232,4 @@ def listening(
 
 
 def test_why_an_item_is_left_out_is_written_the_same_on_both_sides() -> None:
-    assert brief.SAID == SAID
+    assert brief.REPEATED == REPEATED

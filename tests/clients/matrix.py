@@ -125,11 +125,11 @@ PROMISES: Final = (
     ),
     Promise(
         "what was left running is told by its handle",
-        "test_claude_code_facts.py::test_what_was_left_running_is_told_by_its_handle_until_it_is_stopped",
-        f"test_codex.py::{_CUT}::test_what_was_left_running_is_told_by_its_session",
-        "test_gemini.py::test_what_was_left_running_is_told_by_its_process",
+        "test_claude_code_facts.py::test_what_was_left_running_is_reported_by_its_handle_until_it_is_stopped",
+        f"test_codex.py::{_CUT}::test_what_was_left_running_is_reported_by_its_session",
+        "test_gemini.py::test_what_was_left_running_is_reported_by_its_process",
         NOT_OFFERED,
-        openclaw="test_openclaw.py::test_what_was_left_running_is_told_by_its_session_until_it_is_killed",
+        openclaw="test_openclaw.py::test_what_was_left_running_is_reported_by_its_session_until_it_is_killed",
     ),
     Promise(
         "nothing bleeds from a session at work",

@@ -291,7 +291,7 @@ class TestTheDaemon:
         rows = {row["session_key"]: row for row in product.json("sessions")}
         assert rows[session]["prompt_count"] == 2
 
-    def test_behind_a_tcp_door_where_there_are_no_unix_sockets(
+    def test_over_tcp_where_there_are_no_unix_sockets(
         self, claude: Claude, server: ModelServer, product: Product
     ) -> None:
         claude.env["HOLDFAST_ENDPOINT"] = "tcp"

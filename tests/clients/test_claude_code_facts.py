@@ -131,7 +131,7 @@ def test_what_the_user_said_to_tools_and_the_tasks_survive(
 
 
 @pytest.mark.parametrize("cut", [compacted, cleared])
-def test_what_was_left_running_is_told_by_its_handle_until_it_is_stopped(
+def test_what_was_left_running_is_reported_by_its_handle_until_it_is_stopped(
     claude: Claude, server: ModelServer, product: Product, cut: Callable[[Stream], None]
 ) -> None:
     server.script(

@@ -83,7 +83,7 @@ class TestCompaction:
             app.close()
         assert "The user answered “Half to even” to “Which rounding?”" in brief_in(server.last())
 
-    def test_what_was_left_running_is_told_by_its_session(
+    def test_what_was_left_running_is_reported_by_its_session(
         self, codex: Codex, server: ModelServer, product: Product
     ) -> None:
         server.script(call("exec_command", cmd="sleep 61", yield_time_ms=300), say("Serving."), say("ok"))

@@ -109,7 +109,7 @@ def test_after_a_compaction_by_hand_the_brief_comes_with_the_next_prompt(
     assert_holds_the_facts(server.last())
 
 
-def test_what_was_left_running_is_told_by_its_process(
+def test_what_was_left_running_is_reported_by_its_process(
     gemini: Gemini, server: ModelServer, product: Product
 ) -> None:
     serve = call("run_shell_command", command="sleep 61", is_background=True, usage=EMPTY)

@@ -117,8 +117,8 @@ class TestInspector:
         assert "## Next Step\n- the rest" in taken["document"]
 
 
-class Doorman(ThreadingHTTPServer):
-    """Stands before our door with the token, which the suite cannot be told; passes on all else as it is."""
+class TokenProxy(ThreadingHTTPServer):
+    """Adds the token in front of the daemon, which the suite cannot be told; passes on all else as it is."""
 
     daemon_threads = True
 
@@ -141,10 +141,10 @@ class _Passing(BaseHTTPRequestHandler):
         self._pass_on()
 
     def _pass_on(self) -> None:
-        doorman = cast("Doorman", self.server)
-        connection = HTTPConnection("127.0.0.1", doorman.behind, timeout=LIMIT_S)
+        proxy = cast("TokenProxy", self.server)
+        connection = HTTPConnection("127.0.0.1", proxy.behind, timeout=LIMIT_S)
         connection.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
-        for name, value in self._headers(doorman).items():
+        for name, value in self._headers(proxy).items():
             connection.putheader(name, value)
         connection.endheaders(self.rfile.read(int(self.headers.get("content-length", "0"))))
         answer = connection.getresponse()
@@ -161,24 +161,24 @@ class _Passing(BaseHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
         """Say nothing: the terminal belongs to pytest."""
 
-    def _headers(self, doorman: Doorman) -> Mapping[str, str]:
-        """The headers as they came, but for the token; our port in place of the doorman's."""
-        here, there = f":{doorman.server_port}", f":{doorman.behind}"
+    def _headers(self, proxy: TokenProxy) -> Mapping[str, str]:
+        """The headers as they came, but for the token; our port in place of the proxy's."""
+        here, there = f":{proxy.server_port}", f":{proxy.behind}"
         told = {name.lower(): value for name, value in self.headers.items()}
         for name in {"host", "origin"} & told.keys():
             told[name] = told[name].replace(here, there)
-        return told | {"authorization": f"Bearer {doorman.token}"}
+        return told | {"authorization": f"Bearer {proxy.token}"}
 
 
 @pytest.fixture(scope="module")
 def url(lodging: Lodging) -> Iterator[str]:
     token = (lodging.home / "http" / "token").read_text().strip()
-    doorman = Doorman(lodging.ask("status")["http"], token)
-    thread = threading.Thread(target=doorman.serve_forever, args=(0.05,), daemon=True)
+    proxy = TokenProxy(lodging.ask("status")["http"], token)
+    thread = threading.Thread(target=proxy.serve_forever, args=(0.05,), daemon=True)
     thread.start()
-    yield f"http://localhost:{doorman.server_port}/mcp"
-    doorman.shutdown()
-    doorman.server_close()
+    yield f"http://localhost:{proxy.server_port}/mcp"
+    proxy.shutdown()
+    proxy.server_close()
     thread.join(LIMIT_S)
 
 

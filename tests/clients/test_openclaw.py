@@ -145,7 +145,7 @@ def test_after_a_compaction_the_brief_goes_with_every_request(
     assert briefs[0] == briefs[1] == briefs[2]
 
 
-def test_what_was_left_running_is_told_by_its_session_until_it_is_killed(
+def test_what_was_left_running_is_reported_by_its_session_until_it_is_killed(
     openclaw: OpenClaw, server: ModelServer, product: Product
 ) -> None:
     session = openclaw.session("serving")

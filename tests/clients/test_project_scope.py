@@ -38,7 +38,7 @@ class TestClaudeCode:
     def product(self, claude: Claude) -> Iterator[Product]:
         yield from set_up(claude, "claude-code")
 
-    def test_is_told_there_and_nowhere_else(
+    def test_is_shown_there_and_nowhere_else(
         self, claude: Claude, server: ModelServer, product: Product, other: Path
     ) -> None:
         server.script(call("mcp__holdfast__session_digest", summary="Half is done, see PARSE-8."), say("ok"))
@@ -67,7 +67,7 @@ class TestCodex:
         (found,) = (one for one in product.findings() if one["check"] == "trust of codex")
         return found["ok"], found["detail"]
 
-    def test_is_told_there_and_nowhere_else_once_the_project_is_trusted(
+    def test_is_shown_there_and_nowhere_else_once_the_project_is_trusted(
         self, codex: Codex, server: ModelServer, product: Product, other: Path
     ) -> None:
         assert self.trust(product)[1].startswith(f"it does not trust {codex.project}")

@@ -25,7 +25,7 @@ SAYS = {
 BODY = "Call the tool `handoff` of the MCP server `holdfast`"
 
 
-def assert_all_told(text: str) -> None:
+def assert_all_listed(text: str) -> None:
     for name, says in SAYS.items():
         assert name in text
         assert says in html.unescape(text), name
@@ -37,7 +37,7 @@ class TestClaudeCode:
     ) -> None:
         server.script(say("ok"))
         claude.prompt("Hello.")
-        assert_all_told(server.last().text)
+        assert_all_listed(server.last().text)
 
     def test_a_skill_is_a_slash_command(self, claude: Claude, server: ModelServer, product: Product) -> None:
         server.script(say("ok"))
@@ -63,7 +63,7 @@ class TestCodex:
     ) -> None:
         server.script(say("ok"))
         codex.prompt("$handoff Finish the tax, see TAX-19")
-        assert_all_told(server.last().text)
+        assert_all_listed(server.last().text)
         assert BODY in server.last().text
         product_for_codex.run("unsetup", "--yes")
         server.script(say("ok"))
@@ -86,5 +86,5 @@ class TestGemini:
     ) -> None:
         server.script(call("activate_skill", name="handoff"), say("ok"))
         gemini.prompt("Hand over to another agent.")
-        assert_all_told(server.last().text)
+        assert_all_listed(server.last().text)
         assert BODY in html.unescape(server.last().text)

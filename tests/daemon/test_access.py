@@ -269,7 +269,7 @@ class TestBrowser:
         until, rest = keys.spend(keys.link()).split(".", 1)
         assert keys.of_cookie(f"{int(until) + 1}.{rest}") is None
 
-    def test_the_way_in_needs_no_key_but_the_right_name(self, keys: Keys) -> None:
+    def test_the_login_page_needs_no_key_but_the_right_host(self, keys: Keys) -> None:
         app = GuardedApp(keys)
         assert app.request(HOST, path="/open")["status"] == 200
         assert app.request(("host", "evil.example"), path="/open")["status"] == 421
@@ -288,7 +288,7 @@ class TestAnswers:
             assert b"unsafe" not in headers[b"content-security-policy"]
             assert not any(name.startswith(b"access-control") for name in headers)
 
-    def test_a_program_is_told_in_json_and_a_person_in_a_page(self, keys: Keys) -> None:
+    def test_a_program_gets_json_and_a_person_a_page(self, keys: Keys) -> None:
         program = GuardedApp(keys).request(HOST)
         assert json.loads(program["body"])["error"] == "there is no key, or a wrong one"
         assert (b"www-authenticate", b"Bearer") in program["headers"]

@@ -36,7 +36,7 @@ def prompts_kept(lodging: Lodging, session: str = "s1") -> int:
     store = open_store(lodging.home / "store.db", lodging.home / "backups", 0)
     try:
         found = store.session(session)
-        return found.prompts_told if found else 0
+        return found.prompts_known if found else 0
     finally:
         store.close()
 
@@ -80,7 +80,7 @@ def test_what_was_acknowledged_survives_a_kill(lodging: Lodging) -> None:
     assert prompts_kept(lodging) == 20
 
 
-def test_a_letter_that_comes_twice_counts_once(lodging: Lodging) -> None:
+def test_a_hook_event_that_comes_twice_counts_once(lodging: Lodging) -> None:
     lodging.start()
     lodging.payload(prompt("once"), "same")
     lodging.payload(prompt("once"), "same")
@@ -137,7 +137,7 @@ def test_more_than_it_takes_is_refused(lodging: Lodging) -> None:
     assert lodging.ask("status")["spooled"] == 0
 
 
-class TestDoors:
+class TestListeners:
     def test_where_there_are_no_unix_sockets_it_listens_on_loopback_and_asks_for_a_token(
         self, lodging: Lodging
     ) -> None:
@@ -291,7 +291,7 @@ def test_the_log_holds_no_secret(lodging: Lodging) -> None:
     assert secret not in lodging.log()
 
 
-def test_a_transcript_that_grows_is_followed_without_a_letter(lodging: Lodging) -> None:
+def test_a_transcript_that_grows_is_followed_without_a_hook_event(lodging: Lodging) -> None:
     lodging.start()
     path = lodging.root / ".claude" / "projects" / "p" / "s1.jsonl"
     path.parent.mkdir(parents=True)
@@ -328,7 +328,7 @@ def test_a_hook_of_the_first_version_finds_the_daemon_and_is_recorded(lodging: L
     assert not (lodging.home / "run" / "door").exists()
 
 
-def test_a_letter_is_answered_when_all_of_it_came_though_the_line_stays_open(lodging: Lodging) -> None:
+def test_a_hook_event_is_answered_when_all_of_it_came_though_the_line_stays_open(lodging: Lodging) -> None:
     lodging.start()
     payload = request(json.dumps({"session_id": "s1", "cwd": "/", "hook_event_name": "Stop"}), "1")
     assert wire.answered(lodging.send(payload, hang_up=False)) == b""

@@ -37,7 +37,7 @@ class AtOnce(Executor):
         return future
 
 
-class WhenTold(Executor):
+class ManualExecutor(Executor):
     """Does what it was given when a test says so, and not before."""
 
     def __init__(self) -> None:

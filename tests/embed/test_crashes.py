@@ -77,7 +77,7 @@ def test_a_session_that_broke_off_at_any_record_goes_on(tmp_path: Path) -> None:
     store.close()
 
 
-def test_records_that_are_told_again_change_nothing(tmp_path: Path) -> None:
+def test_records_that_are_reported_again_change_nothing(tmp_path: Path) -> None:
     log = long_session(tmp_path / "whole")
     store = embed.open_store(tmp_path / "again", project=tmp_path)
     for cut in (5, len(log) // 2, len(log)):

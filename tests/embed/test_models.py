@@ -84,8 +84,8 @@ def test_a_model_that_cannot_is_in_nobodys_way(store: SessionStore, server: ApiS
     assert "question 0" in texts(request.messages)[0]
     compaction = body(session.records[-1])
     assert isinstance(compaction, Compaction)
-    assert compaction.owed.no_model.startswith("anthropic/small: HTTP 402:")
-    assert "out of credit" in compaction.owed.no_model
+    assert compaction.note.no_model.startswith("anthropic/small: HTTP 402:")
+    assert "out of credit" in compaction.note.no_model
 
 
 def test_an_agent_may_bring_its_own_model(home: Path, project: Path) -> None:

@@ -71,7 +71,7 @@ def test_nothing_is_kept_while_a_setting_that_protects_cannot_be_read(
     assert b"Xanadu" not in b"".join(path.read_bytes() for path in home.glob("store.db*"))
 
 
-def test_a_conversation_is_told_as_it_was_held(store: SessionStore) -> None:
+def test_a_conversation_is_reported_as_it_was_held(store: SessionStore) -> None:
     session = store.load("k")
     session.ask("look")
     (call,) = session.answer(said("I look.", 100, ("t1", "bash", {"command": "ls"})))

@@ -20,7 +20,7 @@ from holdfast.stores.sqlite import SqliteStore, open_in_memory
 from tests.harnesses import claude_code_records as claude
 
 NOW = claude.AT + 3_600_000
-ROOM = 1 << 40
+SPACE_LEFT = 1 << 40
 
 
 class Killed(Exception):
@@ -81,7 +81,7 @@ class Attic:
                 yield from ((harness, path) for path in harness.transcripts(root))
 
     def imported(self) -> ImportResult:
-        return take_in(self.engine(), self.survey().found, ROOM, lambda _: None)
+        return take_in(self.engine(), self.survey().sessions, SPACE_LEFT, lambda _: None)
 
     def documents(self) -> list[SearchDocument]:
         return sorted(self.store.documents(EVERYWHERE, 10_000), key=lambda one: (one.session, one.place))

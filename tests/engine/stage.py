@@ -73,14 +73,14 @@ class Playhouse:
 
     name: str = "playhouse"
     title: str = "Playhouse"
-    kept: KeptByHarness = NOTHING_KEPT
+    kept_by_harness: KeptByHarness = NOTHING_KEPT
     instruction_files: tuple[str, ...] = ()
     dated_sessions: str = ""
     own_arguments: tuple[str, ...] = ()
     program: str = "playhouse"
     recorded_with: str = "1.0"
-    carried: tuple[str, ...] = ()
-    quiet: tuple[str, ...] = ()
+    hook_variables: tuple[str, ...] = ()
+    rarely_answered: tuple[str, ...] = ()
     answer_limit: int = 10_000
     stores_injected_text: bool = True
 
@@ -89,7 +89,7 @@ class Playhouse:
             fields = json.loads(payload)
         except ValueError:
             return Skipped("not JSON")
-        told = _told(fields, envelope)
+        told = _events_of(fields, envelope)
         return HookEvent(
             session=fields["session"],
             cwd=fields["cwd"],
@@ -155,7 +155,7 @@ class Playhouse:
         except (ValueError, KeyError, TypeError):
             return Skipped("no session")
 
-    def wanted_status_line(self, command: str, home: Path) -> tuple[WantedMember, ...]:
+    def status_line_entries(self, command: str, home: Path) -> tuple[WantedMember, ...]:
         return ()
 
     def present(self, home: Path, search_path: str) -> bool:
@@ -164,14 +164,14 @@ class Playhouse:
     def opening(self, prompt: str) -> Opening:
         return Opening((self.program, prompt), (self.program, "--alone", prompt))
 
-    def hurdle(self, home: Path, hook_command: str) -> SetupBlocker | None:
+    def setup_blocker(self, home: Path, hook_command: str) -> SetupBlocker | None:
         return None
 
-    def wanted(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
+    def hook_entries(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
         return ()
 
 
-def _told(fields: Mapping[str, str], envelope: Envelope) -> tuple[Event, ...]:
+def _events_of(fields: Mapping[str, str], envelope: Envelope) -> tuple[Event, ...]:
     session, at, id = fields["session"], envelope.at, envelope.id
     match fields["kind"]:
         case "start":

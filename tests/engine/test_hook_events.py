@@ -17,7 +17,7 @@ from tests.engine.stage import MINUTE, Stage
 
 def prompts(stage: Stage, session: str = "a") -> int:
     found = stage.store.session(session)
-    return found.prompts_told if found else 0
+    return found.prompts_known if found else 0
 
 
 class TestWhereThereIsNoTranscript:
@@ -271,7 +271,7 @@ def test_a_session_that_is_not_known_yet_has_only_a_place(stage: Stage) -> None:
     assert asked(stage) == "app"
 
 
-def test_it_is_told_from_what_is_kept(stage: Stage) -> None:
+def test_it_is_reported_from_what_is_stored(stage: Stage) -> None:
     begun(stage)
     stage.now += 3 * MINUTE
     assert "25% 50k/200k" in asked(stage)

@@ -178,7 +178,7 @@ def worked(stage: Stage, session: str, process: Process | None, *, stopped: bool
     ("process", "life"),
     [("own", Liveness.OWN), ("shared", Liveness.SHARED), (GONE, Liveness.GONE), (None, Liveness.UNKNOWN)],
 )
-def test_a_process_is_told_by_its_command_line(
+def test_a_process_is_recognised_by_its_command_line(
     stage: Stage, request: pytest.FixtureRequest, process: str | Process | None, life: Liveness
 ) -> None:
     found = request.getfixturevalue(process) if isinstance(process, str) else process

@@ -373,7 +373,7 @@ def test_a_plan_shows_the_change_and_makes_none(ann: Person) -> None:
         '+{"model":"m","hooks":{"Stop":[' + group + "]}}",
         "\\ No newline at end of file",
     ]
-    assert [one.role for one in plan.changes] == [Role.KEPT, Role.KEPT, Role.SETTINGS]
+    assert [one.role for one in plan.changes] == [Role.RECORD, Role.RECORD, Role.SETTINGS]
     assert ann.everything() == {".some": None, ".some/settings.json": b'{"model":"m"}'}
 
 

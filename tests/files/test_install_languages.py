@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.events.install_request import Json, Wanted, WantedBlock, WantedCopy, WantedMember
+from holdfast.core.events.install_request import InstallEntry, Json, WantedBlock, WantedCopy, WantedMember
 from holdfast.files import install
 from holdfast.files.install import Report
 from tests.files.settings_texts import entry, settings_texts
@@ -28,7 +28,7 @@ class Person:
     def relay(self) -> str:
         return str(self.ours / "bin" / "relay.py")
 
-    def wanted(self, python: str = "python3.12") -> list[Wanted]:
+    def wanted(self, python: str = "python3.12") -> list[InstallEntry]:
         hook = install.hook_path(self.ours)
         server: dict[str, Json] = {"command": python, "args": ["-I", self.relay]}
         return [

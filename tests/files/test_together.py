@@ -12,7 +12,7 @@ import pytest
 
 from holdfast.errors import HoldfastError
 from holdfast.files import atomic, together
-from holdfast.files.together import FileChange, Target, locked, write_together
+from holdfast.files.together import FileWrite, Target, locked, write_together
 
 NAMES = ("a.md", "b/c.md")
 
@@ -23,9 +23,9 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path / "tree"
 
 
-def changes(tree: Path, text: bytes) -> list[FileChange]:
-    inside = [FileChange(Target(name, tree), text) for name in NAMES]
-    return [*inside, FileChange(Target(str(tree.parent / "home.json")), text)]
+def changes(tree: Path, text: bytes) -> list[FileWrite]:
+    inside = [FileWrite(Target(name, tree), text) for name in NAMES]
+    return [*inside, FileWrite(Target(str(tree.parent / "home.json")), text)]
 
 
 def left(journal: Path) -> list[str]:
@@ -46,7 +46,7 @@ def test_all_files_are_written_and_nothing_is_left_behind(tree: Path, tmp_path: 
 def test_a_file_can_go_with_the_others(tree: Path, tmp_path: Path) -> None:
     with locked(tmp_path / "journal"):
         write_together(tmp_path / "journal", changes(tree, b"one"))
-        write_together(tmp_path / "journal", [FileChange(Target("a.md", tree), None)])
+        write_together(tmp_path / "journal", [FileWrite(Target("a.md", tree), None)])
     assert found(tree) == [None, b"one", b"one"]
 
 
@@ -57,7 +57,7 @@ def test_where_one_file_is_refused_the_others_stay_as_they_were(tree: Path, tmp_
         (tree / "b/c.md").mkdir()
         with pytest.raises(HoldfastError, match=r"b/c\.md"):
             write_together(
-                tmp_path / "journal", [FileChange(Target("a.md", tree), b"two"), *changes(tree, b"two")]
+                tmp_path / "journal", [FileWrite(Target("a.md", tree), b"two"), *changes(tree, b"two")]
             )
     assert (tree / "a.md").read_bytes() == b"one"
 
@@ -83,9 +83,9 @@ atomic.write, atomic.remove = counted(atomic.write), counted(atomic.remove)
 worktree.write = counted(worktree.write)
 with together.locked(journal):
     together.write_together(journal, [
-        together.FileChange(together.Target("a.md", tree), b"two"),
-        together.FileChange(together.Target("b/c.md", tree), b"two"),
-        together.FileChange(together.Target(str(tree.parent / "home.json")), b"two"),
+        together.FileWrite(together.Target("a.md", tree), b"two"),
+        together.FileWrite(together.Target("b/c.md", tree), b"two"),
+        together.FileWrite(together.Target(str(tree.parent / "home.json")), b"two"),
     ])
 """
 
@@ -121,7 +121,7 @@ def _append(journal: Path, tree: Path, word: str) -> None:
     for _ in range(20):
         with locked(journal):
             before = Target("a.md", tree).read() or b""
-            write_together(journal, [FileChange(Target("a.md", tree), before + f"{word}\n".encode())])
+            write_together(journal, [FileWrite(Target("a.md", tree), before + f"{word}\n".encode())])
 
 
 def test_two_processes_lose_nothing_of_each_other(tree: Path, tmp_path: Path) -> None:

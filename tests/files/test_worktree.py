@@ -127,7 +127,7 @@ def test_what_is_no_regular_file_is_refused(root: Path, kind: str) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_read_only_tree_is_told_in_a_sentence(root: Path) -> None:
+def test_a_read_only_tree_is_reported_in_a_sentence(root: Path) -> None:
     root.chmod(0o500)
     with pytest.raises(PathRefused, match=r"cannot write `\.agents/session_ledger\.md`: Permission denied"):
         worktree.write(root, LEDGER, b"x")

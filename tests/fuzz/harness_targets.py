@@ -1,4 +1,4 @@
-"""What each harness gives us to read: its letters and its transcripts, fed with anything."""
+"""What each harness gives us to read: its hook events and its transcripts, fed with anything."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from holdfast.harnesses.base import Envelope, Harness, HookEvent, Reader, Status
 from tests.fuzz.target import Target
 from tests.harnesses.test_reader_contract import SAMPLES
 
-LETTERS = (
+HOOK_EVENTS = (
     b'{"session_id":"s1","cwd":"/p","hook_event_name":"SessionStart","source":"compact","model":"m"}',
     b'{"session_id":"s1","cwd":"/p","hook_event_name":"UserPromptSubmit","prompt":"go on"}',
     b'{"sessionKey":"s1","hook_event_name":"PreCompact","trigger":"auto","transcript_path":"/t.jsonl"}',
@@ -28,9 +28,9 @@ PIECES_MOST = 10_000
 
 
 def targets() -> Iterator[Target]:
-    """The letters of every harness that has them, and the transcripts of all."""
+    """The hook events of every harness that has them, and the transcripts of all."""
     for name in names():
-        yield Target(f"letters-{name}", LETTERS, partial(_hear, get(name)))
+        yield Target(f"hook-events-{name}", HOOK_EVENTS, partial(_parse_hook_event, get(name)))
     for name in readable():
         yield Target(f"transcripts-{name}", _seeds(SAMPLES[name]), partial(_read, reader(name)))
 
@@ -41,7 +41,7 @@ def _seeds(sample: bytes) -> tuple[bytes, ...]:
     return (sample, *lines[:40])
 
 
-def _hear(harness: Harness, payload: bytes) -> None:
+def _parse_hook_event(harness: Harness, payload: bytes) -> None:
     hook_event = harness.parse_hook(payload, Envelope("e1", harness.name, 1))
     if isinstance(hook_event, HookEvent):
         assert isinstance(harness.render_reply(hook_event, "the brief"), bytes)

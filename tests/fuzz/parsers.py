@@ -64,7 +64,7 @@ def _fed(atheris: Any, targets: Mapping[str, Any], wishes: Mapping[str, int], jo
         name, began = running.pop(pid)
         fell = os.waitstatus_to_exitcode(status) != 0
         fallen += fell
-        sys.stdout.write(_told(name, time.monotonic() - began, fell=fell))
+        sys.stdout.write(_summary_line(name, time.monotonic() - began, fell=fell))
         sys.stdout.flush()
     return int(fallen > 0)
 
@@ -93,7 +93,7 @@ def _feed(atheris: Any, target: Any, wishes: Mapping[str, int]) -> None:  # noqa
         shutil.rmtree(corpus, ignore_errors=True)
 
 
-def _told(name: str, seconds: float, *, fell: bool) -> str:
+def _summary_line(name: str, seconds: float, *, fell: bool) -> str:
     """One line of a target; of one that fell, what it said at last."""
     said = (KEPT / f"{name}.log").read_text(errors="replace")
     found = re.search(r"number_of_executed_units:\s*(\d+)", said)

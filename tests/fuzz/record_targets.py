@@ -33,7 +33,7 @@ FAR: Final = 1 << 40
 BATCHES_MOST: Final = 5_000
 GROWTH: Final = 12
 """What is told of a record is at most so many times as long as the record, with what it takes to say it."""
-ROOM: Final = 4_000
+ALLOWANCE: Final = 4_000
 
 
 def targets() -> Iterator[Target]:
@@ -104,7 +104,7 @@ def _read(reading: Reader, write: Write, content: bytes) -> None:
         assert _in_pieces(reading, path, piece) == [*whole.events], "in pieces it tells another thing"
         again = reading.read_transcript(path, "s1", whole.cursor, FAR)
         assert (again.events, again.done) == ((), True), "what was read is told twice"
-        assert _said(whole) <= GROWTH * path.stat().st_size + ROOM * (1 + len(whole.events))
+        assert _said(whole) <= GROWTH * path.stat().st_size + ALLOWANCE * (1 + len(whole.events))
     _stand(reading.name, whole.events)
 
 

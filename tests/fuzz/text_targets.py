@@ -61,7 +61,9 @@ def targets() -> Iterator[Target]:
     yield Target("continuity", MARKDOWN, _continuity)
     yield Target("ledger", MARKDOWN, _ledger)
     yield Target("handoff", MARKDOWN, _handoff)
-    yield Target("agents-yml", MARKDOWN, lambda content: _ignore(agents_yml.asked(text_of(content))))
+    yield Target(
+        "agents-yml", MARKDOWN, lambda content: _ignore(agents_yml.parse_ledger_setting(text_of(content)))
+    )
     yield Target("sections", MARKDOWN, lambda content: _ignore(markdown_sections(text_of(content))))
     yield Target("patches", PATCHES, lambda content: _ignore(changes_in_patch(text_of(content))))
     yield Target("logs", LOG, _log)
@@ -116,7 +118,7 @@ def _ledger(content: bytes) -> None:
     assert ledger.render(document) == text
     ledger.is_ledger(text), ledger.conflict(text), ledger.last_updated(document)
     said = ledger.read(document)
-    ledger_update.merge_ledger(document, ledger_update.LedgerInput(found=said), "2026-11-15 10:00")
+    ledger_update.merge_ledger(document, ledger_update.LedgerInput(evidence=said), "2026-11-15 10:00")
 
 
 def _handoff(content: bytes) -> None:

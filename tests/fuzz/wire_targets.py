@@ -1,4 +1,4 @@
-"""What comes over the wire: requests at the daemon, and at the hook its letters, its door and the answers."""
+"""What comes over the wire: requests at the daemon, and at the hook payloads, endpoint and answers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from holdfast import hook
 from holdfast.daemon.local import wire
-from tests.fuzz.harness_targets import LETTERS
+from tests.fuzz.harness_targets import HOOK_EVENTS
 from tests.fuzz.target import Target
 
 REQUESTS = (
@@ -30,7 +30,7 @@ ANSWER_S = 5.0
 def targets() -> Iterator[Target]:
     """The wire's two sides, and every function of the hook that reads what others wrote."""
     yield Target("wire", REQUESTS, _wire)
-    yield Target("hook-letters", LETTERS, _hook_letter)
+    yield Target("hook-payloads", HOOK_EVENTS, _hook_event)
     yield Target("hook-counts", NUMBERS, _hook_count)
     yield Target("hook-answers", REQUESTS, _hook_answer)
 
@@ -42,8 +42,8 @@ def _wire(received: bytes) -> None:
     assert body is None or wire.answered(wire.answer(body)) == body
 
 
-def _hook_letter(payload: bytes) -> None:
-    """Nothing but the allowed fields is spooled, and what is no letter is refused as the hook expects."""
+def _hook_event(payload: bytes) -> None:
+    """Nothing but the allowed fields is spooled, and what is no hook event is refused as the hook expects."""
     assert isinstance(hook.event_name(payload), str)
     with suppress(ValueError, TypeError, RecursionError):
         kept = json.loads(hook.restrict(payload))

@@ -87,7 +87,7 @@ class TestClaudeCode:
         assert found.limit(ONE_MILLION) == 967_000
 
     def test_the_hook_carries_what_is_read_of_the_environment(self) -> None:
-        assert set(setup.CARRIED) <= set(hooks.CARRIED)
+        assert set(setup.AUTO_COMPACT_VARIABLES) <= set(hooks.HOOK_VARIABLES)
 
     def found(self, home: Path, environment: Mapping[str, str]) -> AutoCompact:
         return reader("claude-code").auto_compact(home, environment)

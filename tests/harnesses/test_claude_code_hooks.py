@@ -105,7 +105,7 @@ def common(record: str, origin: Origin = Origin.HARNESS) -> Common:
         (payload("AnEventOfNextYear", anything=[1]), Ask.NOTHING, ()),
     ],
 )
-def test_each_letter_asks_and_tells(raw: bytes, ask: Ask, events: tuple[Event, ...]) -> None:
+def test_each_hook_event_asks_and_tells(raw: bytes, ask: Ask, events: tuple[Event, ...]) -> None:
     understood = hook_event(raw)
     assert (understood.ask, understood.events) == (ask, events)
 
@@ -146,7 +146,7 @@ def test_what_the_transcript_tells_too_only_stands_in(raw: bytes, stand_ins: tup
     assert hook_event(raw).stand_ins == stand_ins
 
 
-def test_two_letters_with_the_same_prompt_are_two_prompts() -> None:
+def test_two_hook_events_with_the_same_prompt_are_two_prompts() -> None:
     raw = payload("UserPromptSubmit", prompt="continue", prompt_id="t1")
     first, second = (hook_event(raw, Envelope(name, "claude-code", AT)) for name in ("e1", "e2"))
     assert first.stand_ins[0].record != second.stand_ins[0].record
@@ -164,7 +164,7 @@ def test_a_predecessor_that_is_named_is_kept(name: str) -> None:
     assert [event.previous for event in understood.events if isinstance(event, SessionStarted)] == ["k0"]
 
 
-def test_a_predecessor_in_the_envelope_counts_where_the_letter_names_none() -> None:
+def test_a_predecessor_in_the_envelope_counts_where_the_hook_event_names_none() -> None:
     envelope = Envelope("e1", "claude-code", AT, previous="k0")
     assert hook_event(payload("SessionStart", source="startup"), envelope).previous == "k0"
     assert (
@@ -180,7 +180,7 @@ def test_the_project_directory_counts_before_the_one_the_agent_walked_into() -> 
 
 
 @pytest.mark.parametrize("path", [None, "", 7])
-def test_a_letter_without_a_transcript_names_none(path: object) -> None:
+def test_a_hook_event_without_a_transcript_names_none(path: object) -> None:
     assert hook_event(payload("UserPromptSubmit", prompt="Fix it", transcript_path=path)).transcript == ""
 
 
@@ -196,7 +196,7 @@ def test_a_letter_without_a_transcript_names_none(path: object) -> None:
         b'{"a":' * 50_000,
     ],
 )
-def test_a_letter_that_cannot_be_read_is_skipped(raw: bytes) -> None:
+def test_a_hook_event_that_cannot_be_read_is_skipped(raw: bytes) -> None:
     assert isinstance(CLAUDE_CODE.parse_hook(raw, ENVELOPE), Skipped)
 
 
@@ -247,8 +247,8 @@ def test_what_would_be_rejected_is_not_answered(event: str) -> None:
 
 
 def test_the_hook_carries_no_secret_and_waits_for_no_answer_that_never_comes() -> None:
-    assert not [name for name in CLAUDE_CODE.carried if "KEY" in name or "TOKEN" in name]
-    for event in CLAUDE_CODE.quiet:
+    assert not [name for name in CLAUDE_CODE.hook_variables if "KEY" in name or "TOKEN" in name]
+    for event in CLAUDE_CODE.rarely_answered:
         assert hook_event(payload(event)).ask in (Ask.NOTHING, Ask.STOP)
 
 

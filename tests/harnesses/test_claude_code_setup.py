@@ -10,7 +10,7 @@ COMMAND = "python -c 'hook' claude-code"
 
 
 def test_each_event_has_one_hook_with_its_timeout_in_seconds() -> None:
-    entries = Installation().wanted(COMMAND, Path("/home/you"))
+    entries = Installation().hook_entries(COMMAND, Path("/home/you"))
     assert {one.path: one.value for one in entries} == {
         ("hooks", event): {"hooks": [{"type": "command", "command": COMMAND, "timeout": seconds}]}
         for event, seconds in {
@@ -31,7 +31,7 @@ def test_each_event_has_one_hook_with_its_timeout_in_seconds() -> None:
     [("", "/home/you/.claude/settings.json"), ("/etc/claude", "/etc/claude/settings.json")],
 )
 def test_the_settings_are_in_the_home_or_where_the_variable_says(config_dir: str, file: str) -> None:
-    entries = Installation(config_dir).wanted(COMMAND, Path("/home/you"))
+    entries = Installation(config_dir).hook_entries(COMMAND, Path("/home/you"))
     assert {one.file for one in entries} == {Path(file)}
 
 

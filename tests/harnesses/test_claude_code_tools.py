@@ -82,7 +82,7 @@ def test_what_another_tool_was_given_is_kept_as_detail(tmp_path: Path) -> None:
     assert "select 1" in call.detail
 
 
-def test_to_dos_are_told_as_such(tmp_path: Path) -> None:
+def test_to_dos_are_read_as_such(tmp_path: Path) -> None:
     todos = [{"content": "Fix", "status": "completed"}, {"content": "Test", "status": "pending"}, "odd", {}]
     (event,) = parse(tmp_path, assistant(tool_use("TodoWrite", todos=todos)))
     assert isinstance(event, TodosChanged)
@@ -381,7 +381,7 @@ def test_what_a_tool_prints_is_never_taken_for_a_persons_words(
     assert replies(parse(tmp_path, user([tool_result(printed, is_error=True)], **more))) == []
 
 
-def test_a_task_is_told_when_it_is_made_and_whenever_it_changes(tmp_path: Path) -> None:
+def test_a_task_is_read_when_it_is_made_and_whenever_it_changes(tmp_path: Path) -> None:
     events = parse(
         tmp_path,
         assistant(tool_use("TaskCreate", "c1", subject="Write it", description="in a.py"), uuid="a1"),

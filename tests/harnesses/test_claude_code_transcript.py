@@ -49,7 +49,7 @@ def parse(folder: Path, *records: Json) -> tuple[Event, ...]:
     return batch.events
 
 
-def test_a_whole_session_is_told_in_order() -> None:
+def test_a_whole_session_is_read_in_order() -> None:
     batch = read(SAMPLE)
     assert batch.skipped == ()
     assert batch.done
@@ -178,7 +178,7 @@ def test_a_prompt_with_a_picture_keeps_its_words(tmp_path: Path) -> None:
         user(f"Summary:\nIt said {fence('secret recall')}", isCompactSummary=True),
     ],
 )
-def test_what_we_injected_is_never_told_as_somebody_else_s(tmp_path: Path, one: Json) -> None:
+def test_what_we_injected_is_never_read_as_somebody_else_s(tmp_path: Path, one: Json) -> None:
     (event,) = parse(tmp_path, one)
     assert event.origin is not Origin.HOLDFAST
     assert "secret recall" not in repr(event)
@@ -215,7 +215,7 @@ def test_a_subagent_s_file_is_its_own_even_where_its_records_do_not_say_so(tmp_p
     assert [event.agent for event in read(named).events] == ["a78"]
 
 
-def test_the_model_is_told_whenever_it_is_named(tmp_path: Path) -> None:
+def test_the_model_is_read_whenever_it_is_named(tmp_path: Path) -> None:
     named = attachment("model", "t1", identity={"modelId": "model-y"})
     unnamed = attachment("model", "t2", identity={})
     events = parse(tmp_path, named, unnamed)
@@ -270,7 +270,7 @@ def test_text_cut_in_the_middle_of_a_character_is_not_lost(tmp_path: Path) -> No
     assert event.text == "cut \ufffd"
 
 
-def test_a_replaced_file_is_told_anew_without_what_was_remembered_of_the_old(tmp_path: Path) -> None:
+def test_a_replaced_file_is_read_anew_without_what_was_remembered_of_the_old(tmp_path: Path) -> None:
     path = written(tmp_path, jsonl([user("one", "u1", promptId="t1")]))
     cursor = read(path).cursor
     path.write_bytes(jsonl([{**attachment("queued_command", "q1", prompt="two"), "timestamp": None}]))

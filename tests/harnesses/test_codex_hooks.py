@@ -83,7 +83,7 @@ def common(record: str, origin: Origin = Origin.HARNESS) -> Common:
         (hook_body("PostToolUse", tool_name="Bash"), Ask.NOTHING, ()),
     ],
 )
-def test_each_letter_asks_and_tells(raw: bytes, ask: Ask, events: tuple[Event, ...]) -> None:
+def test_each_hook_event_asks_and_tells(raw: bytes, ask: Ask, events: tuple[Event, ...]) -> None:
     understood = hook_event(raw)
     assert (understood.ask, understood.events) == (ask, events)
     assert (understood.cwd, understood.transcript) == (CWD, str(rollout_path(THREAD)))
@@ -123,7 +123,7 @@ def test_a_session_that_is_not_written_down_names_no_rollout_path() -> None:
         hook_body("SubagentStop", agent_id=CHILD, last_assistant_message="Found it"),
     ],
 )
-def test_a_subagents_letter_is_only_a_bell_of_the_session_that_started_it(raw: bytes) -> None:
+def test_a_subagents_hook_event_only_triggers_a_read_of_the_session_that_started_it(raw: bytes) -> None:
     understood = hook_event(raw)
     assert understood.session == THREAD
     assert (understood.ask, understood.events, understood.stand_ins) == (Ask.NOTHING, (), ())
@@ -131,7 +131,7 @@ def test_a_subagents_letter_is_only_a_bell_of_the_session_that_started_it(raw: b
 
 
 @pytest.mark.parametrize("raw", [b"", b"[]", b'{"hook_event_name":"Stop"}'])
-def test_a_letter_that_cannot_be_read_is_skipped(raw: bytes) -> None:
+def test_a_hook_event_that_cannot_be_read_is_skipped(raw: bytes) -> None:
     assert isinstance(CODEX.parse_hook(raw, ENVELOPE), Skipped)
 
 

@@ -255,14 +255,14 @@ WHOLE = completed("UserMessage", "x", content=[{"type": "text", "text": "Go on"}
         ((ITEM_PROMPT, message("user", "Stop"), event("user_message", message="Stop"), EVENT_PROMPT), 1),
     ],
 )
-def test_one_prompt_that_is_written_several_times_is_told_once(
+def test_one_prompt_that_is_written_several_times_is_read_once(
     tmp_path: Path, records: tuple[Json, ...], times: int
 ) -> None:
     told_once = [" ".join(text.split()) for text in prompts(tmp_path, *records)]
     assert told_once.count("Go on") == times
 
 
-def test_what_the_agent_said_is_told_once(tmp_path: Path) -> None:
+def test_what_the_agent_said_is_read_once(tmp_path: Path) -> None:
     events = parse(
         tmp_path,
         event("agent_message", message="Looking"),
@@ -318,7 +318,7 @@ def test_a_summary_is_not_what_the_agent_said(tmp_path: Path) -> None:
         (record("compacted", {"message": f"It said {fence('secret recall')}"}),),
     ],
 )
-def test_what_we_injected_is_never_told_as_somebody_else_s(tmp_path: Path, records: tuple[Json, ...]) -> None:
+def test_what_we_injected_is_never_read_as_somebody_else_s(tmp_path: Path, records: tuple[Json, ...]) -> None:
     events = parse(tmp_path, *records)
     assert events
     assert all(one.origin is not Origin.HOLDFAST for one in events)

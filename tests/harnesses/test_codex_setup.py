@@ -14,7 +14,7 @@ COMMAND = "python -c 'hook' codex"
 
 
 def test_each_event_has_one_hook_with_its_timeout_in_seconds() -> None:
-    entries = CODEX.wanted(COMMAND, Path("/home/you"))
+    entries = CODEX.hook_entries(COMMAND, Path("/home/you"))
     assert {one.path: one.value for one in entries} == {
         ("hooks", event): {"hooks": [{"type": "command", "command": COMMAND, "timeout": seconds}]}
         for event, seconds in {
@@ -73,7 +73,7 @@ def trusted(folder: Path, states: dict[str, str]) -> None:
 
 
 def reason(folder: Path, command: str = TRUSTED_COMMAND) -> str:
-    found = CODEX.hurdle(folder.parent, command)
+    found = CODEX.setup_blocker(folder.parent, command)
     return found.reason if found else ""
 
 
@@ -95,7 +95,7 @@ def test_a_hook_that_changed_since_it_was_reviewed_waits_again(folder: Path) -> 
 
 def test_hooks_that_nobody_reviewed_are_counted_and_the_user_is_sent_to_the_dialog(folder: Path) -> None:
     hooked(folder, {"Stop": [group("theirs"), group()], "SessionStart": [group()]})
-    found = CODEX.hurdle(folder.parent, TRUSTED_COMMAND)
+    found = CODEX.setup_blocker(folder.parent, TRUSTED_COMMAND)
     assert found is not None
     assert "2 of Holdfast's hooks wait for a review" in found.reason
     assert "silently ignores them" in found.reason

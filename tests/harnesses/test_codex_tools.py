@@ -71,7 +71,7 @@ def one_call(folder: Path, *records: Json) -> ToolCalled:
         (call("exec_command", cmd="grep '*** Begin Patch' x"), "grep '*** Begin Patch' x"),
     ],
 )
-def test_a_command_is_told_as_a_person_would_type_it(tmp_path: Path, one: Json, command: str) -> None:
+def test_a_command_is_read_as_a_person_would_type_it(tmp_path: Path, one: Json, command: str) -> None:
     asked = one_call(tmp_path, one)
     assert (asked.action, asked.subject, asked.origin) == (Action.RUN, command, Origin.ASSISTANT)
 
@@ -247,7 +247,7 @@ QUESTIONS = [
         ("request_user_input was cancelled before receiving a response", []),
     ],
 )
-def test_what_a_person_answers_is_told_as_theirs(
+def test_what_a_person_answers_is_read_as_theirs(
     tmp_path: Path, said: str, answered: list[tuple[str, str]]
 ) -> None:
     events = parse(tmp_path, call("request_user_input", questions=QUESTIONS), output(said))
@@ -389,7 +389,7 @@ def test_each_shape_of_an_end_is_understood(
     )
 
 
-def test_an_end_that_is_told_twice_is_one_event(tmp_path: Path) -> None:
+def test_an_end_that_is_read_twice_is_one_event(tmp_path: Path) -> None:
     item_end = output(ran("no", 1))
     report = completed("CommandExecution", "call_1", command=["x"], exit_code=1)
     assert len(parse(tmp_path, RUN, item_end, report)) == 2
@@ -416,7 +416,7 @@ def test_a_command_in_the_background_ends_when_its_process_does(tmp_path: Path) 
     assert ends(tmp_path, *started, *waited) == []
 
 
-def test_a_process_whose_end_an_event_told_does_not_end_again(tmp_path: Path) -> None:
+def test_a_process_whose_end_an_event_reported_does_not_end_again(tmp_path: Path) -> None:
     (end,) = ends(
         tmp_path,
         call("exec_command", "c1", cmd="make"),

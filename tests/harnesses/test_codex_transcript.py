@@ -68,7 +68,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return written(tmp_path_factory.mktemp("sample"), WHOLE)
 
 
-def test_a_whole_session_is_told_in_order_and_each_thing_once(sample: Path) -> None:
+def test_a_whole_session_is_read_in_order_and_each_thing_once(sample: Path) -> None:
     batch = read(sample)
     assert batch.skipped == ()
     assert batch.done
@@ -121,7 +121,7 @@ def test_a_record_without_an_id_is_known_by_its_place(tmp_path: Path) -> None:
     assert prompt.record == f"@{len(jsonl(before))}"
 
 
-def test_the_model_is_told_when_it_changes(tmp_path: Path) -> None:
+def test_the_model_is_read_when_it_changes(tmp_path: Path) -> None:
     events = parse(tmp_path, turn("a"), turn("a"), turn("b"), record("turn_context", {}), turn("a"))
     assert [one.model for one in events if isinstance(one, ModelChanged)] == ["a", "b", "a"]
 
@@ -176,7 +176,7 @@ SIGN = event("context_compacted")
         ((record("compacted", {"message": "Bare"}),), ["Bare"]),
     ],
 )
-def test_a_compaction_is_told_once_with_its_summary_where_one_can_be_read(
+def test_a_compaction_is_read_once_with_its_summary_where_one_can_be_read(
     tmp_path: Path, records: tuple[Json, ...], summaries: list[str]
 ) -> None:
     events = [one for one in parse(tmp_path, *records) if isinstance(one, Compacted)]
@@ -185,7 +185,7 @@ def test_a_compaction_is_told_once_with_its_summary_where_one_can_be_read(
     ]
 
 
-def test_what_a_compaction_kept_is_not_told_again(tmp_path: Path) -> None:
+def test_what_a_compaction_kept_is_not_read_again(tmp_path: Path) -> None:
     kept = [message("user", "Fix it")["payload"]]
     events = parse(tmp_path, message("user", "Fix it"), record("compacted", {"replacement_history": kept}))
     assert [type(one) for one in events] == [Prompt, Compacted]
@@ -305,7 +305,7 @@ def test_a_field_of_any_other_kind_never_raises(
     assert len(batch.skipped) <= 1
 
 
-def test_a_replaced_file_is_told_anew_without_what_was_remembered_of_the_old(tmp_path: Path) -> None:
+def test_a_replaced_file_is_read_anew_without_what_was_remembered_of_the_old(tmp_path: Path) -> None:
     path = written(tmp_path, jsonl([meta(), turn(), message("user", "Fix it")]))
     cursor = read(path).cursor
     path.write_bytes(jsonl([turn(turn_id=""), event("user_message", message="Fix it")]))
@@ -383,7 +383,7 @@ def test_a_fork_tells_its_parent_s_history_up_to_where_it_left(tmp_path: Path) -
         {"history_base": {"thread_id": THREAD, "end_ordinal_exclusive": 4, "end_byte_offset": 1}},
     ],
 )
-def test_where_a_fork_left_is_told_by_an_ordinal(tmp_path: Path, about: Json) -> None:
+def test_where_a_fork_left_is_read_from_an_ordinal(tmp_path: Path, about: Json) -> None:
     written(tmp_path, PARENT)
     assert prompts(read_on(fork(tmp_path, about))[0]) == ["one", "two", "and now"]
 
@@ -480,7 +480,7 @@ def test_a_fork_that_was_read_goes_on_in_its_own_file(tmp_path: Path) -> None:
     assert prompts(read_on(path, cursor=cursor)[0]) == ["later"]
 
 
-def test_a_parent_that_appears_later_is_not_told_out_of_order(tmp_path: Path) -> None:
+def test_a_parent_that_appears_later_is_not_read_out_of_order(tmp_path: Path) -> None:
     path = fork(tmp_path, base())
     _, cursor = read_on(path)
     written(tmp_path, PARENT)
@@ -539,8 +539,8 @@ def test_a_file_that_does_not_say_whose_it_is_has_no_subagents(tmp_path: Path, c
     assert reader("codex").subagent_transcripts(tmp_path / "none" / "none.jsonl") == ()
 
 
-def test_the_first_lines_of_a_fork_are_told_with_its_parent_s_history(tmp_path: Path) -> None:
+def test_the_first_lines_of_a_fork_are_read_with_its_parent_s_history(tmp_path: Path) -> None:
     written(tmp_path / "sessions/2026/02/28", PARENT)
     path = fork(tmp_path / "sessions/2026/03/01", base())
-    part = preview(reader("codex"), path, until_line=3).told.session.trail.prompts
+    part = preview(reader("codex"), path, until_line=3).brief_input.session.trail.prompts
     assert [said.text for said in part] == ["one", "two", "and now"]

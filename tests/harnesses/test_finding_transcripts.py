@@ -41,7 +41,9 @@ def sessions(name: str, home: Path, environment: Mapping[str, str] | None = None
 
 
 @every_harness
-def test_a_session_is_found_in_the_home_under_the_key_that_letters_give(name: str, tmp_path: Path) -> None:
+def test_a_session_is_found_in_the_home_under_the_key_that_hook_events_give(
+    name: str, tmp_path: Path
+) -> None:
     where, key = KEPT_AT[name]
     path = kept(tmp_path, where, SAMPLES[name])
     assert sessions(name, tmp_path) == {path if path.suffix == ".jsonl" else path / key: key}

@@ -74,7 +74,7 @@ def common(record: str, origin: Origin = Origin.HARNESS) -> Common:
         (payload("BeforeModel", llm_request={}), Ask.NOTHING, ()),
     ],
 )
-def test_each_letter_asks_and_tells(raw: bytes, ask: Ask, events: tuple[Event, ...]) -> None:
+def test_each_hook_event_asks_and_tells(raw: bytes, ask: Ask, events: tuple[Event, ...]) -> None:
     understood = hook_event(raw)
     assert (understood.ask, understood.events, understood.cwd) == (ask, events, CWD)
 
@@ -109,7 +109,7 @@ def test_a_brief_goes_back_under_the_name_of_what_was_asked(event: str, fields: 
 
 
 def test_each_event_has_one_hook_with_its_timeout_in_milliseconds() -> None:
-    entries = GEMINI.wanted(COMMAND, Path("/home/you"))
+    entries = GEMINI.hook_entries(COMMAND, Path("/home/you"))
     hook = {"type": "command", "name": "holdfast", "command": COMMAND, "timeout": 5_000}
     events = ("SessionStart", "BeforeAgent", "AfterTool", "AfterAgent", "SessionEnd")
     assert {one.path: one.value for one in entries} == {
@@ -120,7 +120,7 @@ def test_each_event_has_one_hook_with_its_timeout_in_milliseconds() -> None:
 
 def test_the_tools_are_a_server_in_the_settings_and_a_word_in_the_instructions() -> None:
     assert isinstance(GEMINI, Tooled)
-    server, block = GEMINI.wanted_tools(RELAY, Path("/home/you"))
+    server, block = GEMINI.tool_entries(RELAY, Path("/home/you"))
     assert isinstance(server, WantedMember)
     assert (server.path, server.identity) == (("mcpServers", "holdfast"), RELAY[3])
     assert server.value == {"command": RELAY[0], "args": [*RELAY[1:]]}

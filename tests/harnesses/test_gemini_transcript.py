@@ -117,7 +117,7 @@ def test_a_call_that_has_not_ended_tells_no_end(tmp_path: Path) -> None:
     assert [type(event) for event in parse(tmp_path, answer("", toolCalls=[begun]))] == [ToolCalled]
 
 
-def test_to_dos_and_subagents_are_told_as_such(tmp_path: Path) -> None:
+def test_to_dos_and_subagents_are_read_as_such(tmp_path: Path) -> None:
     todos = call("write_todos", "ok", todos=made.TODOS)
     spawned = call("invoke_agent", "found", id="c2", agent_name="scout", prompt="look")
     listed, asked, started, ended = parse(tmp_path, answer("", toolCalls=[todos, spawned]))
@@ -146,7 +146,7 @@ def test_a_message_that_is_written_again_is_the_same(tmp_path: Path) -> None:
     assert [e.text for e in parse(tmp_path, *records) if isinstance(e, AssistantText)] == ["Done."] * 3
 
 
-def test_a_compaction_is_told_by_the_list_that_replaces_what_was_said(tmp_path: Path) -> None:
+def test_a_compaction_is_read_from_the_list_that_replaces_what_was_said(tmp_path: Path) -> None:
     found = parse(tmp_path, made.header(), made.patch(made.context()), user("Fix it."), made.compacted())
     (cut,) = (event for event in found if isinstance(event, Compacted))
     assert (cut.sign, cut.summary) == (CompactionSign.BOUNDARY, "<state_snapshot>half done</state_snapshot>")
@@ -162,7 +162,7 @@ def test_a_list_without_a_summary_is_no_compaction(tmp_path: Path) -> None:
     assert parse(tmp_path, resumed) == []
 
 
-def test_the_directory_is_told_by_the_first_message(tmp_path: Path) -> None:
+def test_the_directory_is_read_from_the_first_message(tmp_path: Path) -> None:
     assert read(tmp_path, made.header(), made.patch(made.context())).cwd == CWD
     assert read(tmp_path, made.header()).cwd == ""
 
@@ -196,7 +196,7 @@ def test_a_subagents_chat_is_its_own_and_is_found_beside_the_session_s(tmp_path:
         ("User dismissed ask_user dialog without answering.", []),
     ],
 )
-def test_what_a_person_answers_is_told_as_theirs(
+def test_what_a_person_answers_is_read_as_theirs(
     tmp_path: Path, output: str, answered: list[tuple[str, str]]
 ) -> None:
     questions = [{"question": "Which database?", "header": "Store"}, {"question": "Sure?"}]
@@ -214,7 +214,7 @@ def test_what_a_person_answers_is_told_as_theirs(
         ("error", "[Operation Cancelled] Reason: User denied execution.", None),
     ],
 )
-def test_what_the_user_refused_is_told_as_refused(
+def test_what_the_user_refused_is_read_as_refused(
     tmp_path: Path, status: str, said: str, text: str | None
 ) -> None:
     refused = call("run_shell_command", said, status=status, command="npm install")

@@ -68,16 +68,16 @@ def test_an_empty_brief_is_no_answer(name: str, event: str) -> None:
 @every_harness
 def test_nobody_waits_for_an_answer_to_a_quiet_event(name: str) -> None:
     harness = get(name)
-    wanted = {entry.path[-1] for entry in harness.wanted(COMMAND, Path("/home/you"))}
-    assert wanted >= set(harness.quiet)
-    for event in harness.quiet:
+    wanted = {entry.path[-1] for entry in harness.hook_entries(COMMAND, Path("/home/you"))}
+    assert wanted >= set(harness.rarely_answered)
+    for event in harness.rarely_answered:
         quiet = hook_event(name, hook_event_name=event)
         # An agent that stops may be asked to go on, if there is anything to ask and it is said at once.
         assert quiet.ask in (Ask.NOTHING, Ask.STOP)
         assert bool(harness.render_reply(quiet, "brief")) is (quiet.ask is Ask.STOP)
 
 
-@pytest.mark.parametrize("name", [name for name in names() if "Stop" in get(name).quiet])
+@pytest.mark.parametrize("name", [name for name in names() if "Stop" in get(name).rarely_answered])
 def test_an_agent_that_was_kept_from_stopping_may_stop_then(name: str) -> None:
     harness = get(name)
     again = hook_event(name, hook_event_name="Stop", stop_hook_active=True)
@@ -91,12 +91,12 @@ def test_an_agent_that_was_kept_from_stopping_may_stop_then(name: str) -> None:
 
 @every_harness
 def test_no_variable_with_a_secret_is_carried(name: str) -> None:
-    assert not [one for one in get(name).carried if "KEY" in one or "TOKEN" in one]
+    assert not [one for one in get(name).hook_variables if "KEY" in one or "TOKEN" in one]
 
 
 @every_harness
 def test_what_is_wanted_is_in_the_users_home_and_known_by_its_command(name: str) -> None:
-    entries = get(name).wanted(COMMAND, Path("/home/you"))
+    entries = get(name).hook_entries(COMMAND, Path("/home/you"))
     assert entries
     for entry in entries:
         assert Path(entry.file).is_relative_to("/home/you")

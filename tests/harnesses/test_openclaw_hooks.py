@@ -59,7 +59,7 @@ def heard_by(payload: str, event: str, fields: dict[str, object]) -> HookEvent:
         ("Novelty", {}, Ask.NOTHING, []),
     ],
 )
-def test_each_letter_asks_and_tells(
+def test_each_hook_event_asks_and_tells(
     event: str, fields: dict[str, object], ask: Ask, told: list[type]
 ) -> None:
     understood = hook_event(event, **fields)
@@ -119,7 +119,7 @@ def written(home: Path, settings: str) -> Path:
 
 
 def test_the_plugin_is_loaded_and_may_see_prompts_and_falls_back_on_the_command() -> None:
-    member, path = OPENCLAW.wanted(COMMAND, HOME)
+    member, path = OPENCLAW.hook_entries(COMMAND, HOME)
     assert isinstance(member, WantedMember)
     assert (member.file, member.path) == (
         HOME / ".openclaw/openclaw.json",
@@ -135,7 +135,7 @@ def test_the_plugin_is_loaded_and_may_see_prompts_and_falls_back_on_the_command(
 
 def test_the_plugin_is_told_where_its_home_is() -> None:
     assert isinstance(OPENCLAW, Plugged)
-    copies = {copy.file: copy.content for copy in OPENCLAW.wanted_plugin(Path('/srv/o"dd/.holdfast'), HOME)}
+    copies = {copy.file: copy.content for copy in OPENCLAW.plugin_files(Path('/srv/o"dd/.holdfast'), HOME)}
     folder = HOME / ".openclaw" / "holdfast"
     assert {*copies} == {
         folder / name for name in ("index.js", "post.js", "package.json", "openclaw.plugin.json")
@@ -149,9 +149,9 @@ def test_tools_come_with_a_word_where_an_agent_has_instructions(tmp_path: Path) 
     told = "{agents: {defaults: {workspace: '~/work'}, entries: {a: {workspace: '/nowhere'}}}} // mine"
     folder = written(tmp_path, told)
     (tmp_path / "work").mkdir()
-    assert [type(one) for one in OPENCLAW.wanted_tools(RELAY, tmp_path)] == [WantedMember]
+    assert [type(one) for one in OPENCLAW.tool_entries(RELAY, tmp_path)] == [WantedMember]
     (tmp_path / "work" / "AGENTS.md").write_text("# Mine\n")
-    member, block = OPENCLAW.wanted_tools(RELAY, tmp_path)
+    member, block = OPENCLAW.tool_entries(RELAY, tmp_path)
     assert isinstance(member, WantedMember)
     assert (member.path, member.value["args"]) == (("mcp", "servers", "holdfast"), [*RELAY[1:]])
     assert isinstance(block, WantedBlock)
@@ -184,9 +184,9 @@ def test_its_settings_or_its_program_show_that_it_is_there(tmp_path: Path) -> No
 )
 def test_what_keeps_it_from_loading_the_plugin_is_said(settings: str, reason: str, tmp_path: Path) -> None:
     written(tmp_path, settings)
-    hurdle = OPENCLAW.hurdle(tmp_path, COMMAND)
-    assert (hurdle.reason if hurdle else "") == reason
-    assert hurdle is None or str(tmp_path / ".openclaw" / "openclaw.json") in hurdle.remedy
+    blocker = OPENCLAW.setup_blocker(tmp_path, COMMAND)
+    assert (blocker.reason if blocker else "") == reason
+    assert blocker is None or str(tmp_path / ".openclaw" / "openclaw.json") in blocker.remedy
 
 
 @pytest.mark.parametrize(
@@ -207,4 +207,4 @@ def test_what_keeps_it_from_loading_the_plugin_is_said(settings: str, reason: st
 def test_what_its_own_search_looks_at_is_known(settings: str, searched: list[str], tmp_path: Path) -> None:
     assert isinstance(OPENCLAW, Searching)
     written(tmp_path, settings)
-    assert [*OPENCLAW.searched(tmp_path)] == [tmp_path / name for name in searched]
+    assert [*OPENCLAW.memory_search_paths(tmp_path)] == [tmp_path / name for name in searched]

@@ -87,7 +87,7 @@ def test_a_patch_keeps_every_file_that_it_names(tmp_path: Path) -> None:
     assert "module_119.py" in call.detail
 
 
-def test_a_plan_is_told_as_to_dos(tmp_path: Path) -> None:
+def test_a_plan_is_read_as_to_dos(tmp_path: Path) -> None:
     plan = [{"step": "Fix", "status": "completed"}, {"step": "Test", "status": "pending"}, "odd", {}]
     (event,) = parse(tmp_path, assistant(tool_call("update_plan", plan=plan)))
     assert isinstance(event, TodosChanged)
@@ -213,7 +213,7 @@ def test_an_empty_command_tells_nothing(tmp_path: Path) -> None:
     assert parse(tmp_path, bash_execution(" ", "", 0)) == ()
 
 
-def test_a_call_inside_another_tool_is_told_with_its_end(tmp_path: Path) -> None:
+def test_a_call_inside_another_tool_is_read_with_its_end(tmp_path: Path) -> None:
     result = {"content": [text("boom")], "details": {"exitCode": 1}}
     call, end = parse(tmp_path, nested_tool("exec", {"command": "make"}, result))
     assert isinstance(call, ToolCalled)
@@ -236,7 +236,7 @@ def test_a_call_inside_another_tool_of_which_nothing_is_known_tells_nothing(tmp_
         nested_tool("exec", {"command": "cat"}, {"content": f"a {fence('secret recall')}"}),
     ],
 )
-def test_what_we_injected_is_never_told_as_a_tool_s(tmp_path: Path, one: Json) -> None:
+def test_what_we_injected_is_never_read_as_a_tool_s(tmp_path: Path, one: Json) -> None:
     events = parse(tmp_path, one)
     assert events
     assert "secret recall" not in repr(events)

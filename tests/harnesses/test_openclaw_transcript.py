@@ -65,7 +65,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return written(tmp_path_factory.mktemp("session"), WHOLE)
 
 
-def test_a_whole_session_is_told_in_order(session: Path) -> None:
+def test_a_whole_session_is_read_in_order(session: Path) -> None:
     batch = read(session)
     assert batch.skipped == ()
     assert batch.done
@@ -97,7 +97,7 @@ def test_a_compaction_is_a_boundary_with_its_summary_and_its_tokens(session: Pat
     assert (event.tokens_before, event.tokens_after) == (9000, 200)
 
 
-def test_a_request_s_tokens_are_told_and_a_failed_one_s_are_not(tmp_path: Path) -> None:
+def test_a_request_s_tokens_are_read_and_a_failed_one_s_are_not(tmp_path: Path) -> None:
     failed = assistant(id="a2", usage=tokens(0, 0), stopReason="error", errorMessage="429")
     (event,) = parse(tmp_path, assistant(id="a1", usage=tokens(10, 40, 3000, 200)), failed)
     assert isinstance(event, Usage)
@@ -143,7 +143,7 @@ def test_a_record_without_a_time_borrows_it_from_the_one_before_also_across_two_
     assert (event.record, event.at) == ("u2", AT)
 
 
-def test_a_side_that_was_left_stays_told_and_every_event_names_its_parent(tmp_path: Path) -> None:
+def test_a_branch_that_was_left_stays_and_every_event_names_its_parent(tmp_path: Path) -> None:
     tree = [
         user("Fix it", "u1") | {"parentId": None},
         assistant(text("With a regex."), id="a1") | {"parentId": "u1"},
@@ -232,7 +232,7 @@ def test_a_person_s_words_from_outside_are_a_prompt(tmp_path: Path) -> None:
         record("checkpoint", "k1", checkpoint={"summary": f"It said {fence('secret recall')}"}),
     ],
 )
-def test_what_we_injected_is_never_told_as_somebody_else_s(tmp_path: Path, one: Json) -> None:
+def test_what_we_injected_is_never_read_as_somebody_else_s(tmp_path: Path, one: Json) -> None:
     (event,) = parse(tmp_path, one)
     assert event.origin is not Origin.HOLDFAST
     assert "secret recall" not in repr(event)
@@ -451,7 +451,7 @@ JSON = st.recursive(
 
 
 @given(st.sampled_from(SESSION), st.data())
-def test_a_field_of_any_other_kind_is_told_or_skipped(
+def test_a_field_of_any_other_kind_is_read_or_skipped(
     tmp_path_factory: pytest.TempPathFactory, one: Json, data: st.DataObject
 ) -> None:
     inner = "message" in one and data.draw(st.booleans())
@@ -463,7 +463,7 @@ def test_a_field_of_any_other_kind_is_told_or_skipped(
     assert batch.events[-1].record == "last"
 
 
-def test_a_replaced_file_is_told_anew_without_what_was_remembered_of_the_old(tmp_path: Path) -> None:
+def test_a_replaced_file_is_read_anew_without_what_was_remembered_of_the_old(tmp_path: Path) -> None:
     path = written(tmp_path, jsonl([user("one", "u1")]))
     cursor = read_file_lines(path).cursor
     path.write_bytes(jsonl([{**user("two", "u2", timestamp=None), "timestamp": None}]))

@@ -55,7 +55,7 @@ def hook_event(event: str, **fields: object) -> HookEvent:
         ("Novelty", {}, Ask.NOTHING, []),
     ],
 )
-def test_each_letter_asks_and_tells(
+def test_each_hook_event_asks_and_tells(
     event: str, fields: dict[str, object], ask: Ask, told: list[type]
 ) -> None:
     understood = hook_event(event, **fields)
@@ -126,7 +126,7 @@ def test_as_a_server_it_is_at_home_to_many_sessions(words: list[str], *, shared:
 
 class TestSetup:
     def test_the_plugin_is_named_with_the_command_that_it_falls_back_on(self) -> None:
-        (entry,) = OPENCODE.wanted(COMMAND, HOME)
+        (entry,) = OPENCODE.hook_entries(COMMAND, HOME)
         assert (entry.file, entry.path) == (HOME / ".config/opencode/opencode.json", ("plugin",))
         assert entry.value == [
             "file:///home/you/.config/opencode/holdfast/plugin.js",
@@ -135,7 +135,7 @@ class TestSetup:
 
     def test_the_plugin_is_told_where_its_home_is(self) -> None:
         assert isinstance(OPENCODE, Plugged)
-        copies = OPENCODE.wanted_plugin(Path('/srv/o"dd/.holdfast'), HOME)
+        copies = OPENCODE.plugin_files(Path('/srv/o"dd/.holdfast'), HOME)
         folder = HOME / ".config/opencode/holdfast"
         assert [copy.file for copy in copies] == [folder / "plugin.js", folder / "post.js"]
         assert b'const HOME = "/srv/o\\"dd/.holdfast" //' in copies[0].content
@@ -143,7 +143,7 @@ class TestSetup:
 
     def test_tools_instructions_and_a_skill(self) -> None:
         assert isinstance(OPENCODE, Tooled)
-        member, block = OPENCODE.wanted_tools(RELAY, HOME)
+        member, block = OPENCODE.tool_entries(RELAY, HOME)
         assert isinstance(member, WantedMember)
         assert (member.path, member.value["command"]) == (("mcp", "holdfast"), [*RELAY])
         assert isinstance(block, WantedBlock)
@@ -167,5 +167,5 @@ class TestSetup:
         folder.mkdir(parents=True)
         for name in there:
             (folder / name).write_text("{}")
-        (entry,) = OPENCODE.wanted(COMMAND, tmp_path)
+        (entry,) = OPENCODE.hook_entries(COMMAND, tmp_path)
         assert Path(entry.file).name == chosen

@@ -70,7 +70,7 @@ class TestAStory:
         prompts = [event.text for event in read(path).events if isinstance(event, Prompt)]
         assert prompts == ["Fix the totals. Never touch legacy.py."]
 
-    def test_a_command_is_told_with_how_it_ended(self, path: Path) -> None:
+    def test_a_command_is_read_with_how_it_ended(self, path: Path) -> None:
         called = [event for event in read(path).events if isinstance(event, ToolCalled)]
         assert [(each.action, each.subject) for each in called] == [
             (Action.READ, f"{FOLDER}/totals.py"),
@@ -89,7 +89,7 @@ class TestAStory:
         subjects = [event.subject for event in read(database.path).events if isinstance(event, ToolCalled)]
         assert "cd /home/you/app && pnpm check" in subjects
 
-    def test_a_compaction_is_told_with_its_summary_and_who_began_it(self, path: Path) -> None:
+    def test_a_compaction_is_read_with_its_summary_and_who_began_it(self, path: Path) -> None:
         (compaction,) = parse(path, Compacted)
         assert isinstance(compaction, Compacted)
         assert (compaction.summary, compaction.trigger) == ("They worked.", "auto")
@@ -127,7 +127,7 @@ class TestAStory:
         assert path.read_bytes() == before
 
 
-def test_what_is_being_written_is_told_when_it_is_whole(written: Written) -> None:
+def test_what_is_being_written_is_read_when_it_is_whole(written: Written) -> None:
     begun = {"role": "assistant", "time": {"created": NOON}}
     message = written.message(
         "s1", begun, {"type": "text", "text": "I am"}, tool("bash", {}, status="pending")
@@ -148,7 +148,7 @@ def test_what_is_being_written_is_told_when_it_is_whole(written: Written) -> Non
     assert read(written.path, cursor=third.cursor).events == ()
 
 
-def test_a_message_that_was_broken_off_is_told_as_far_as_it_came(written: Written) -> None:
+def test_a_message_that_was_broken_off_is_read_as_far_as_it_came(written: Written) -> None:
     cut = answered({"type": "text", "text": "I was about to"}, error={"name": "MessageAbortedError"})
     written.message("s1", *cut)
     assert [
@@ -196,7 +196,7 @@ def test_a_task_tells_which_subagent_does_it_and_what_came_of_it(written: Writte
     assert (stopped.subagent, stopped.text) == ("ses_2", "No callers.")
 
 
-def test_a_patch_is_told_with_all_its_files(written: Written) -> None:
+def test_a_patch_is_read_with_all_its_files(written: Written) -> None:
     patch = "*** Begin Patch\n*** Add File: a.py\n+x\n*** Delete File: b.py\n*** End Patch"
     written.message("s1", *answered(tool("apply_patch", {"patchText": patch}, "done")))
     (called,) = parse(written.path, ToolCalled)
@@ -251,7 +251,7 @@ def test_an_older_version_without_a_table_for_todos_is_read(written: Written) ->
     assert [type(event) for event in read(written.path).events] == [Prompt]
 
 
-def test_a_row_that_cannot_be_read_is_skipped_and_the_others_are_told(written: Written) -> None:
+def test_a_row_that_cannot_be_read_is_skipped_and_the_others_are_read(written: Written) -> None:
     written.message("s1", *asked(text("Fix it."), {"type": "text", "text": 7}))
     written.message("s1", *asked({"type": "novelty", "state": {}}, text("And that.")))
     broken = written.message("s1", *answered(text("ok"), counted(3)))
@@ -262,7 +262,7 @@ def test_a_row_that_cannot_be_read_is_skipped_and_the_others_are_told(written: W
     assert [skipped.where for skipped in batch.skipped] == ["part prt_0001_1", f"message {broken}"]
 
 
-def test_what_is_written_while_it_is_read_is_told_too(written: Written) -> None:
+def test_what_is_written_while_it_is_read_is_read_too(written: Written) -> None:
     written.message("s1", *asked(text("Fix it.")))
     with closing(sqlite3.connect(written.path)) as writer:
         writer.execute("pragma journal_mode = wal")
@@ -288,7 +288,7 @@ class TestAnExport:
         path.write_text(json.dumps({"info": session, "messages": messages}, indent=2), encoding="utf-8")
         return path
 
-    def test_is_told_like_the_database(self, tmp_path: Path) -> None:
+    def test_is_read_like_the_database(self, tmp_path: Path) -> None:
         path = self.exported(tmp_path / "session.json")
         batch = read(path)
         assert [event.text for event in batch.events if isinstance(event, Prompt | AssistantText)] == [
@@ -298,7 +298,7 @@ class TestAnExport:
         assert (batch.cwd, batch.skipped, batch.done) == (FOLDER, (), True)
         assert OPENCODE.session_of(path) == "ses_1"
 
-    def test_is_told_once(self, tmp_path: Path) -> None:
+    def test_is_read_once(self, tmp_path: Path) -> None:
         path = self.exported(tmp_path / "session.json")
         assert read(path, cursor=read(path).cursor).events == ()
 
@@ -311,7 +311,7 @@ class TestAnExport:
 
 
 @pytest.mark.skipif(not DATA.is_dir(), reason="the development data is not there")
-def test_every_export_of_the_development_data_is_told_without_a_gap() -> None:
+def test_every_export_of_the_development_data_is_read_without_a_gap() -> None:
     exports = sorted(DATA.glob("*/*_full.jsonl"))
     assert exports
     for path in exports:

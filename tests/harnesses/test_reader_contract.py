@@ -101,7 +101,7 @@ def test_a_file_cut_anywhere_tells_the_whole_records_before_the_cut_and_later_th
 
 @every_harness
 @given(noise=st.binary(max_size=400), share=st.floats(0, 1))
-def test_any_bytes_are_told_or_skipped(
+def test_any_bytes_are_read_or_skipped(
     tmp_path_factory: pytest.TempPathFactory, name: str, noise: bytes, share: float
 ) -> None:
     whole = SAMPLES[name]
@@ -121,7 +121,7 @@ def test_a_cursor_that_nobody_wrote_means_from_the_start(
 
 
 @each_that_writes_lines
-def test_a_file_that_shrank_is_told_anew(tmp_path: Path, name: str) -> None:
+def test_a_file_that_shrank_is_read_anew(tmp_path: Path, name: str) -> None:
     path = written(tmp_path, SAMPLES[name] * 2)
     cursor = read(name, path).cursor
     path.write_bytes(SAMPLES[name])

@@ -13,7 +13,7 @@ def test_the_first_block_goes_by_the_records_own_id_and_the_others_by_their_numb
     assert FRAME.block(2) == Frame("s1", "r1/2", 7, "agent-2", "p0", "turn-3")
 
 
-def test_an_event_is_told_with_all_that_its_record_says() -> None:
+def test_an_event_is_read_with_all_that_its_record_says() -> None:
     common = {"session": "s1", "at": 7, "origin": Origin.TOOL, "agent": "agent-2", "parent": "p0"}
     assert FRAME.common(Origin.TOOL) == {**common, "record": "r1"}
     assert FRAME.common(Origin.TOOL, "own") == {**common, "record": "own"}

@@ -231,7 +231,7 @@ def test_what_cannot_be_unpacked_is_empty(content: bytes, largest: int) -> None:
 
 
 class TestRollouts:
-    def test_a_packed_one_tells_what_it_told_before(self, tmp_path: Path) -> None:
+    def test_a_packed_one_reads_as_before(self, tmp_path: Path) -> None:
         content = codex.jsonl(codex.session())
         plain = codex.written(tmp_path / "plain", content)
         path = pack(tmp_path / "packed", content, f"{plain.name}.zst")

@@ -15,7 +15,7 @@ from holdfast import hook
 from tests.hook.fake_daemon import FakeDaemon, answer
 from tests.hook.harness import ENVIRONMENT, NOTHING, Harness, payload
 
-NO_LETTERS = {
+BAD_PAYLOADS = {
     "empty": b"",
     "truncated": payload("Stop")[:-1],
     "binary": bytes(range(256)),
@@ -27,11 +27,11 @@ NO_LETTERS = {
     "deep and closed": b"[" * 200_000 + b"]" * 200_000,
     "a number too long": b'{"a":' + b"9" * 10_000 + b"}",
 }
-each_non_letter = pytest.mark.parametrize("text", NO_LETTERS.values(), ids=NO_LETTERS.keys())
+each_non_letter = pytest.mark.parametrize("text", BAD_PAYLOADS.values(), ids=BAD_PAYLOADS.keys())
 
 
 @each_non_letter
-def test_what_is_no_letter_is_counted_and_not_kept(harness: Harness, text: bytes) -> None:
+def test_what_is_no_hook_event_is_counted_and_not_kept(harness: Harness, text: bytes) -> None:
     assert harness.fire(text) == NOTHING
     assert harness.fire(text) == NOTHING
     assert harness.spool_names() == ["unreadable"]
@@ -39,7 +39,7 @@ def test_what_is_no_letter_is_counted_and_not_kept(harness: Harness, text: bytes
 
 
 @each_non_letter
-def test_what_is_no_letter_is_for_a_daemon_to_judge(harness: Harness, text: bytes) -> None:
+def test_what_is_no_hook_event_is_for_a_daemon_to_judge(harness: Harness, text: bytes) -> None:
     with FakeDaemon(harness.home, answer(b"")) as daemon:
         assert harness.fire(text) == NOTHING
     assert daemon.received[0].payload == text

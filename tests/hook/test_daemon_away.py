@@ -19,7 +19,9 @@ OLD = 1_000_000_000_000_000_000
 @pytest.mark.parametrize(
     "note", [None, "", "unix", "unix /nonexistent/s", "tcp", "tcp x", "tcp 99999999", "\x00\xff"]
 )
-def test_a_door_that_leads_nowhere_means_that_the_daemon_is_away(harness: Harness, note: str | None) -> None:
+def test_an_endpoint_that_leads_nowhere_means_that_the_daemon_is_away(
+    harness: Harness, note: str | None
+) -> None:
     if note is not None:
         (harness.home / "run").mkdir()
         (harness.home / "run/endpoint").write_text(note)
@@ -28,7 +30,7 @@ def test_a_door_that_leads_nowhere_means_that_the_daemon_is_away(harness: Harnes
     assert harness.spooled_fields()["source"] == "startup"
 
 
-def test_a_door_that_a_dead_daemon_left_means_that_it_is_away(harness: Harness) -> None:
+def test_an_endpoint_that_a_dead_daemon_left_means_that_it_is_away(harness: Harness) -> None:
     (harness.home / "run").mkdir()
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(harness.home / "run/s"))
@@ -85,7 +87,7 @@ def test_what_the_user_wrote_is_kept_only_where_no_transcript_has_it(
     assert (SECRET.encode() in _everything_in(harness.home / "spool")) == is_kept
 
 
-def test_a_letter_that_names_no_transcript_keeps_its_prompt(harness: Harness) -> None:
+def test_a_hook_event_that_names_no_transcript_keeps_its_prompt(harness: Harness) -> None:
     harness.fire(payload("UserPromptSubmit", prompt="née \ud800"))
     assert harness.spooled_fields()["prompt"] == "née \ud800"
 
@@ -109,7 +111,7 @@ def test_the_spool_is_for_its_owner_only(harness: Harness) -> None:
     assert {path.stat().st_mode & 0o777 for path in spool.iterdir()} == {0o600}
 
 
-def test_the_oldest_letters_make_room_and_are_counted(harness: Harness) -> None:
+def test_the_oldest_hook_events_make_room_and_are_counted(harness: Harness) -> None:
     spool = harness.home / "spool"
     spool.mkdir()
     (spool / "dropped").write_text("40\n")
@@ -123,7 +125,7 @@ def test_the_oldest_letters_make_room_and_are_counted(harness: Harness) -> None:
     assert harness.counted("dropped") == 42
 
 
-def test_large_letters_make_room_too(harness: Harness) -> None:
+def test_large_hook_events_make_room_too(harness: Harness) -> None:
     spool = harness.home / "spool"
     spool.mkdir()
     for number in range(3):

@@ -52,7 +52,7 @@ def test_a_daemon_of_the_first_version_is_found_where_it_says(harness: Harness) 
         b"4\ntext",
     ],
 )
-def test_an_answer_that_is_not_complete_prints_nothing_and_the_letter_is_kept(
+def test_an_answer_that_is_not_complete_prints_nothing_and_the_hook_event_is_kept(
     harness: Harness, reply: bytes
 ) -> None:
     with FakeDaemon(harness.home, reply):
@@ -61,7 +61,9 @@ def test_an_answer_that_is_not_complete_prints_nothing_and_the_letter_is_kept(
 
 
 @pytest.mark.parametrize("event", ["UserPromptSubmit", "Stop"])
-def test_a_daemon_that_does_not_answer_is_given_up_and_the_letter_kept(harness: Harness, event: str) -> None:
+def test_a_daemon_that_does_not_answer_is_given_up_and_the_hook_event_kept(
+    harness: Harness, event: str
+) -> None:
     with FakeDaemon(harness.home, None) as daemon:
         assert harness.fire(payload(event)) == NOTHING
         assert len(daemon.received) == 1
@@ -69,7 +71,7 @@ def test_a_daemon_that_does_not_answer_is_given_up_and_the_letter_kept(harness: 
 
 
 @pytest.mark.parametrize(("kind", "proof"), [("unix", None), ("tcp", TOKEN)])
-def test_the_letter_arrives_as_it_was_in_an_envelope(
+def test_the_hook_event_arrives_as_it_was_in_an_envelope(
     harness: Harness, kind: DoorKind, proof: str | None
 ) -> None:
     with FakeDaemon(harness.home, answer(b""), kind) as daemon:

@@ -88,7 +88,7 @@ def test_nobody_waits_for_the_answer_to_a_quiet_event(harness: Harness, starts: 
     assert harness.fire(payload("SessionStart")) == (0, b"a brief", b"")  # It was there to be waited for.
 
 
-def test_a_daemon_that_does_not_open_its_door_is_given_up(harness: Harness, starts: Starts) -> None:
+def test_a_daemon_that_does_not_listen_is_given_up(harness: Harness, starts: Starts) -> None:
     starts.install(answers=False)
     assert harness.fire(payload("SessionStart")) == NOTHING
     assert len(harness.spooled()) == 1
@@ -147,7 +147,9 @@ def test_a_daemon_that_is_stuck_is_not_started_again(harness: Harness, starts: S
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a full queue looks like a closed door")
-def test_a_daemon_at_whose_door_too_many_wait_is_not_started_again(harness: Harness, starts: Starts) -> None:
+def test_a_daemon_with_a_full_queue_of_connections_is_not_started_again(
+    harness: Harness, starts: Starts
+) -> None:
     starts.install(answers=False)
     (harness.home / "run").mkdir()
     door = harness.home / "run/endpoint"
@@ -170,7 +172,7 @@ def test_a_daemon_at_whose_door_too_many_wait_is_not_started_again(harness: Harn
 
 
 @pytest.mark.parametrize("interpreter", [None, "", "/nonexistent/python\n", "/dev/null\n", "/\n"])
-def test_without_an_interpreter_the_letter_is_kept_all_the_same(
+def test_without_an_interpreter_the_hook_event_is_kept_all_the_same(
     harness: Harness, interpreter: str | None
 ) -> None:
     if interpreter is not None:

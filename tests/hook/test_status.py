@@ -12,7 +12,7 @@ from holdfast import hook
 from tests.hook.fake_daemon import DoorKind, FakeDaemon, answer
 from tests.hook.harness import BASE_PYTHON, ENVIRONMENT, NOTHING
 
-LETTER = b'{"session_id": "s-1", "context_window": {}}'
+HOOK_EVENT = b'{"session_id": "s-1", "context_window": {}}'
 LINE = "app · ██░░ 20%".encode()
 
 
@@ -20,7 +20,7 @@ def drawn(home: Path, **environment: str) -> tuple[int, bytes, bytes]:
     line = hook.status_command(BASE_PYTHON, str(home / "bin" / "hook.py"), "alpha")
     words = shlex.split(line.removesuffix(" 2>/dev/null || :"))
     env = {**ENVIRONMENT, **environment}
-    done = subprocess.run(words, input=LETTER, env=env, capture_output=True, check=False, timeout=60)
+    done = subprocess.run(words, input=HOOK_EVENT, env=env, capture_output=True, check=False, timeout=60)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -30,7 +30,7 @@ def test_it_is_what_the_daemon_says(home: Path, kind: DoorKind) -> None:
         assert drawn(home) == (0, LINE, b"")
     (request,) = daemon.received
     assert (request.first_line, request.header["harness"]) == ("HOLDFAST/1 status", "alpha")
-    assert request.payload == LETTER
+    assert request.payload == HOOK_EVENT
 
 
 @pytest.mark.parametrize("reply", [b"", b"HOLDFAST/1 ok 9\nshort", None])
@@ -59,5 +59,5 @@ def test_it_is_nothing_where_holdfast_is_switched_off(home: Path) -> None:
 
 def test_its_command_line_says_nothing_once_its_file_is_gone(home: Path) -> None:
     line = hook.status_command(BASE_PYTHON, str(home / "bin" / "gone.py"), "alpha")
-    done = subprocess.run(["/bin/sh", "-c", line], input=LETTER, capture_output=True, check=False)
+    done = subprocess.run(["/bin/sh", "-c", line], input=HOOK_EVENT, capture_output=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == NOTHING

@@ -128,7 +128,7 @@ def test_all_that_ships_is_small() -> None:
     assert sum(len(one.read_bytes()) for one in FOLDER.iterdir()) < 8_000_000
 
 
-def test_the_room_loads_nothing_heavy_before_it_is_asked() -> None:
+def test_the_package_loads_nothing_heavy_before_it_is_used() -> None:
     asked = "import sys, holdfast.models; print('numpy' in sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", asked], capture_output=True, text=True, check=True, timeout=60

@@ -11,7 +11,7 @@ import pytest
 
 from holdfast import models
 from holdfast.errors import ModelBusy, ModelError
-from holdfast.models.base import CUT_OFF, REFUSED, Address, Answer, Writer
+from holdfast.models.base import CUT_OFF, REFUSED, Address, ModelAnswer, Writer
 from holdfast.models.command import CommandWriter
 from tests.models import api_server
 from tests.models.api_server import ApiServer, Said
@@ -44,7 +44,7 @@ def api(request: pytest.FixtureRequest, server: ApiServer) -> Api:
 
 def test_an_answer_comes_with_what_it_took(api: Api) -> None:
     api.server.script(api.says("Hello."))
-    assert api.writer().write("Hi?", 50) == Answer("Hello.", 100, 10)
+    assert api.writer().write("Hi?", 50) == ModelAnswer("Hello.", 100, 10)
     (seen,) = api.server.seen
     assert (seen.body["model"], seen.body["max_tokens"]) == ("small", 50)
     assert seen.body["messages"] == [{"role": "user", "content": "Hi?"}]
@@ -134,7 +134,7 @@ def test_an_answer_that_broke_off_is_no_answer(api: Api, body: bytes) -> None:
 
 def test_an_empty_answer_is_empty(api: Api) -> None:
     api.server.script(api.says(""))
-    assert api.writer().write("Hi?", 50) == Answer("", 100, 10)
+    assert api.writer().write("Hi?", 50) == ModelAnswer("", 100, 10)
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_an_empty_answer_is_empty(api: Api) -> None:
 def test_a_refusal_is_paid_for_too(server: ApiServer, kind: str, said: Said, trouble: str) -> None:
     server.script(said)
     answer = Api(kind, server, KINDS[kind]).writer().write("Hi?", 50)
-    assert (answer.trouble, answer.sent, answer.given) == (trouble, 100, 10)
+    assert (answer.trouble, answer.sent, answer.received) == (trouble, 100, 10)
 
 
 def test_what_came_from_a_cache_was_sent_too(server: ApiServer) -> None:
@@ -181,7 +181,7 @@ def test_a_command_reads_the_question_and_prints_the_answer(tmp_path: Path) -> N
     script = "import os, sys; print(sys.stdin.read().upper(), os.getcwd(), sorted(os.environ)[0])"
     answer = command(tmp_path, script).write("hi äöü", 50)
     assert answer.text.startswith(f"HI ÄÖÜ {tmp_path}")
-    assert (answer.sent, answer.given > 0) == (1, True)
+    assert (answer.sent, answer.received > 0) == (1, True)
 
 
 def test_its_environment_is_the_one_it_was_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

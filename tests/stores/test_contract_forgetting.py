@@ -185,7 +185,7 @@ def wordings(*texts: str) -> Wordings:
     return Wordings(KEY, [each for text in texts for each in fingerprints(text, KEY)])
 
 
-def told_everywhere(store: Store, text: str) -> None:
+def put_everywhere(store: Store, text: str) -> None:
     """One of everything that can say it."""
     store.put_session(session("one", pending_remembers=(text, "Use tabs"), pending_queries=(text,)))
     store.add_event(prompt("r1", session="one", text=f"/remember {text}"))
@@ -203,7 +203,7 @@ def told_everywhere(store: Store, text: str) -> None:
 
 def test_a_wording_is_taken_out_of_every_text(store: Store) -> None:
     with store.writing():
-        told_everywhere(store, WORDING)
+        put_everywhere(store, WORDING)
         store.put_memory(memory("m-3", text=f"As I said: {WORDING}. And more"))
     with store.writing():
         assert store.erase(wordings(WORDING), NOON) == Dropped(memories=2, mentions=9)
@@ -221,7 +221,7 @@ def test_a_wording_is_taken_out_of_every_text(store: Store) -> None:
 
 def test_a_short_wording_goes_only_where_it_was_to_be_remembered(store: Store) -> None:
     with store.writing():
-        told_everywhere(store, "ok")
+        put_everywhere(store, "ok")
         store.add_event(prompt("r9", session="one", text="ok"))
         store.erase(wordings("ok"), NOON)
     said = [text.text for text in store.texts() if text.text.strip().endswith("ok")]

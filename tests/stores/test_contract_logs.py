@@ -154,7 +154,7 @@ def test_a_newer_redactor_changes_what_was_said_and_no_name(store: Store) -> Non
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(LOGS, st.data())
-def test_a_log_that_was_broken_off_anywhere_and_told_again_is_whole(
+def test_a_log_that_was_broken_off_anywhere_and_read_again_is_whole(
     store: Store, log: Log, data: st.DataObject
 ) -> None:
     """Whoever dies in the middle of a log leaves a beginning of it; telling it all again mends it."""

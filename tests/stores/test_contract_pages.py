@@ -182,7 +182,7 @@ def test_everything_is_counted(store: Store) -> None:
     )
 
 
-def test_what_was_captured_is_told_by_harness(store: Store) -> None:
+def test_what_was_captured_is_reported_by_harness(store: Store) -> None:
     with store.writing():
         store.put_session(session("s1", last_event_at=NOON))
         store.put_session(session("s2", last_event_at=NOON + MINUTE, phase=Phase.ORPHANED))
@@ -193,7 +193,7 @@ def test_what_was_captured_is_told_by_harness(store: Store) -> None:
     ]
 
 
-def test_what_was_taken_is_told_by_day(store: Store) -> None:
+def test_what_was_taken_is_reported_by_day(store: Store) -> None:
     with store.writing():
         store.add_checkpoint(checkpoint("c1", created_at=NOON - 3 * DAY))
         store.add_checkpoint(checkpoint("c2", created_at=NOON - DAY))

@@ -54,7 +54,7 @@ def test_what_is_known_or_nobody_said_does_not_have_a_session_indexed(store: Sto
     assert store.unindexed(NOON + 1, ALL) == []
 
 
-def test_events_are_told_in_the_order_in_which_they_came_from_one_of_them_on(store: Store) -> None:
+def test_events_are_reported_in_the_order_in_which_they_came_from_one_of_them_on(store: Store) -> None:
     with store.writing():
         store.put_session(session("s1"))
         for number, at in enumerate((NOON, NOON + 5, NOON - 5, NOON)):

@@ -202,7 +202,7 @@ def test_a_fact_is_what_was_noted_last(store: Store) -> None:
         assert store.fact("owed") == fact
 
 
-def test_every_text_is_told_with_its_place(store: Store) -> None:
+def test_every_text_is_reported_with_its_place(store: Store) -> None:
     fill(store, OLD)
     with store.writing():
         store.count_skipped("unknown record hunter2", 1)

@@ -63,7 +63,7 @@ class Bench:
         )
 
     @property
-    def room(self) -> ContinuityFiles:
+    def continuity_files(self) -> ContinuityFiles:
         return continuity.continuity_files(self.engine, self.home, self.project)
 
     def transcript(self, harness: str, *steps: Step, name: str = "s1") -> Path:
@@ -85,12 +85,14 @@ class Bench:
         source = ContinuitySource(
             SourceChoice.EXPLICIT, harness, self.transcript(harness, *steps, name=name), name
         )
-        return continuity.save(self.engine, self.room, SaveTask(scope, source, AuditTrigger.SAVE), MEANS)
+        return continuity.save(
+            self.engine, self.continuity_files, SaveTask(scope, source, AuditTrigger.SAVE), MEANS
+        )
 
     def refresh(self, source: ContinuitySource, scope: AuditScope = AuditScope.BOTH) -> SaveOutcome:
         self.now += 1_000
         return continuity.refresh(
-            self.engine, self.room, SaveTask(scope, source, AuditTrigger.REFRESH), MEANS
+            self.engine, self.continuity_files, SaveTask(scope, source, AuditTrigger.REFRESH), MEANS
         )
 
     def knows(self, harness: str, key: str, transcript: Path, *, fork_of: str = "") -> None:
@@ -105,7 +107,7 @@ class Bench:
 
     def said(self, layer: LayerName) -> LayerSummary:
         """What a layer says now."""
-        found = continuity.layers_with_paths(continuity.layers(self.room))
+        found = continuity.layers_with_paths(continuity.layers(self.continuity_files))
         return next((one.summary for one in found if one.name is layer), LayerSummary())
 
     def items(self, part: ContinuityPart) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -113,7 +115,7 @@ class Bench:
         return self.said(LayerName.SHARED).of(part), self.said(LayerName.LOCAL).of(part)
 
     def file(self, layer: LayerName) -> Path:
-        return self.room.places.target(layer).whole
+        return self.continuity_files.places.target(layer).whole
 
     def plain(self, text: str) -> str:
         """A text without what differs from one machine to the next."""

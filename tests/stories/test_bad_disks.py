@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-LETTER = '{"session_id": "s1", "cwd": "/", "hook_event_name": "UserPromptSubmit", "prompt": "hello"}'
+HOOK_EVENT = '{"session_id": "s1", "cwd": "/", "hook_event_name": "UserPromptSubmit", "prompt": "hello"}'
 COMMAND = f"{sys.executable} -m holdfast.cli"
 
 FULL = """
@@ -37,7 +37,7 @@ def in_a_namespace(script: str, home: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         ["unshare", "-m", "-p", "-f", "--kill-child", "sh", "-c", script],
         env=environment,
-        input=LETTER,
+        input=HOOK_EVENT,
         capture_output=True,
         text=True,
         timeout=60,

@@ -148,7 +148,7 @@ FACTS: Final[Mapping[str, tuple[str, ...]]] = {
 # ---------------------------------------------------------------- as each harness tells it
 
 
-def told_by_claude_code(step: Step, call: str) -> Iterator[Json]:
+def claude_code_lines(step: Step, call: str) -> Iterator[Json]:
     match step:
         case Asks(text):
             yield claude.user(text, uuid=call)
@@ -176,7 +176,7 @@ def _claude_result(content: str, call: str, **more: object) -> Json:
     return claude.user([claude.tool_result(content, call, **more)], uuid=f"{call}-result")
 
 
-def told_by_codex(step: Step, call: str) -> Iterator[Json]:
+def codex_lines(step: Step, call: str) -> Iterator[Json]:
     match step:
         case Asks(text):
             yield codex.message("user", text)
@@ -205,7 +205,7 @@ def told_by_codex(step: Step, call: str) -> Iterator[Json]:
             yield codex.output(codex.ran(output, status), call)
 
 
-def told_by_openclaw(step: Step, call: str) -> Iterator[Json]:
+def openclaw_lines(step: Step, call: str) -> Iterator[Json]:
     match step:
         case Asks(text):
             yield openclaw.user(text, call)
@@ -228,7 +228,7 @@ def told_by_openclaw(step: Step, call: str) -> Iterator[Json]:
             yield openclaw.tool_result("bash", said, call, f"{call}-result", isError=bool(status))
 
 
-def told_by_gemini(step: Step, call: str) -> Iterator[Json]:
+def gemini_lines(step: Step, call: str) -> Iterator[Json]:
     match step:
         case Asks(text):
             yield gemini.user(text, id=call)
@@ -250,7 +250,7 @@ def told_by_gemini(step: Step, call: str) -> Iterator[Json]:
             yield gemini.answer("", id=call, toolCalls=[gemini.ran(command, output, status, id=call)])
 
 
-def told_by_opencode(step: Step, call: str) -> Iterator[Json]:
+def opencode_lines(step: Step, call: str) -> Iterator[Json]:
     match step:
         case Asks(text):
             yield opencode.message(*opencode.asked({"type": "text", "text": text}), id=call)
@@ -284,29 +284,29 @@ class Telling:
 
 TELLINGS: Final[Mapping[str, Telling]] = {
     "claude-code": Telling(
-        (), told_by_claude_code, claude.record("system", "boundary", subtype="compact_boundary")
+        (), claude_code_lines, claude.record("system", "boundary", subtype="compact_boundary")
     ),
     "codex": Telling(
         (codex.meta(), codex.turn()),
-        told_by_codex,
+        codex_lines,
         codex.record("compacted", {"message": "", "replacement_history": []}),
     ),
     "openclaw": Telling(
         (openclaw.header(),),
-        told_by_openclaw,
+        openclaw_lines,
         openclaw.record("compaction", "boundary", summary="Pruning.", firstKeptEntryId="call-16"),
     ),
-    "gemini": Telling((gemini.header(), gemini.context()), told_by_gemini, gemini.compacted()),
+    "gemini": Telling((gemini.header(), gemini.context()), gemini_lines, gemini.compacted()),
     "opencode": Telling(
         (),
-        told_by_opencode,
+        opencode_lines,
         opencode.message(*opencode.compacted("Pruning.", by_itself=False)[1], id="boundary"),
         partial(opencode.exported, folder=PROJECT),
     ),
 }
 
 
-def told(harness: str) -> list[Json]:
+def story_records(harness: str) -> list[Json]:
     """The whole story in a harness's records, one each second."""
     telling = TELLINGS[harness]
     steps = (each for place, step in enumerate(STORY) for each in telling.step(step, f"call-{place}"))
@@ -347,7 +347,9 @@ def scenes(tmp_path: Path) -> dict[str, Scene]:
     lines = transcript.read_text(encoding="utf-8").splitlines()
     compacted = next(number for number, line in enumerate(lines, 1) if "compact_boundary" in line)
     tellings = {
-        f"story-{harness}": claude.written(tmp_path, telling.written(told(harness)), f"{harness}.jsonl")
+        f"story-{harness}": claude.written(
+            tmp_path, telling.written(story_records(harness)), f"{harness}.jsonl"
+        )
         for harness, telling in TELLINGS.items()
     }
     return {
@@ -373,7 +375,7 @@ def test_every_snapshot_is_of_a_brief_that_is_still_written(scenes: dict[str, Sc
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_person_can_read_the_brief_and_nothing_is_said_twice(scenes: dict[str, Scene], name: str) -> None:
-    assert form_of(scenes[name].brief(BUDGETS[0])).kept
+    assert form_of(scenes[name].brief(BUDGETS[0])).is_readable
 
 
 def test_every_harness_tells_the_story() -> None:

@@ -83,7 +83,7 @@ def test_a_refresh_replaces_it_and_keeps_it_in_the_history(bench: Bench, content
     source = bench.save("codex", *WORK).source
     bench.file(LayerName.LOCAL).write_bytes(content)
     bench.refresh(source)
-    assert bench.room.places.versions(LayerName.LOCAL)[0].read_bytes() == content
+    assert bench.continuity_files.places.versions(LayerName.LOCAL)[0].read_bytes() == content
     assert bench.said(LayerName.LOCAL).goal.startswith("Make the parser")
 
 
@@ -180,7 +180,7 @@ def test_where_git_cannot_be_told_nothing_is_written_and_a_mark_stays(bench: Ben
     with pytest.raises(HoldfastError, match="exclude"):
         bench.save("codex", *WORK)
     assert not bench.file(LayerName.LOCAL).exists()
-    assert [one.entry.session for one in bench.room.markers()] == ["s1"]
+    assert [one.entry.session for one in bench.continuity_files.markers()] == ["s1"]
 
 
 @contextmanager
@@ -223,7 +223,7 @@ def test_a_tree_that_may_not_be_written_is_left_as_it_is(open_bench: Bench) -> N
     finally:
         folder.chmod(0o755)
     assert {layer: bench.file(layer).read_bytes() for layer in LayerName} == before
-    assert [one.entry.session for one in bench.room.markers()] == ["s2"]
+    assert [one.entry.session for one in bench.continuity_files.markers()] == ["s2"]
 
 
 def test_a_file_that_may_not_be_read_is_an_error(open_bench: Bench) -> None:
@@ -233,6 +233,6 @@ def test_a_file_that_may_not_be_read_is_an_error(open_bench: Bench) -> None:
     path.chmod(0o000)
     try:
         with pytest.raises(HoldfastError, match=r"active\.md"):
-            continuity.layers(bench.room)
+            continuity.layers(bench.continuity_files)
     finally:
         path.chmod(0o600)

@@ -78,12 +78,12 @@ def test_after_a_kill_between_any_two_writes_both_layers_are_old_or_both_new(
 ) -> None:
     done = killed(bench, fatal)
     assert done.returncode in (0, -signal.SIGKILL), done.stderr.decode()
-    with locked(bench.room.places.journal):
+    with locked(bench.continuity_files.places.journal):
         pass  # Whoever comes next finishes what was begun.
     found = states(bench)
     assert len(set(found.values())) == 1, found
     for layer in LayerName:
-        read = files.read(bench.room.places, layer)
+        read = files.read(bench.continuity_files.places, layer)
         assert read is not None
         assert read.written != WrittenItems(), "what is ours is known"
     bench.now += 120_000
@@ -114,5 +114,5 @@ def test_two_processes_that_save_at_once_lose_nothing_of_each_other(bench: Bench
     assert [process.exitcode for process in both] == [0, 0]
     told = {item.split("`")[1] for item in bench.items(ContinuityPart.CONFIRMED)[0]}
     assert told == {f"make check-{name}-{number}" for name in ("x", "y") for number in range(5)}
-    assert len(bench.room.entries()) == 11
-    assert bench.room.markers() == []
+    assert len(bench.continuity_files.entries()) == 11
+    assert bench.continuity_files.markers() == []

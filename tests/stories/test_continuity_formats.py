@@ -80,7 +80,7 @@ def test_the_local_layer_in_the_style_of_dated_files(bench: Bench, harness: str)
 @pytest.mark.parametrize("harness", HARNESSES)
 def test_a_line_of_the_audit_log(bench: Bench, harness: str) -> None:
     bench.save(harness, *STORY)
-    line = bench.room.log.read_text(encoding="utf-8")
+    line = bench.continuity_files.log.read_text(encoding="utf-8")
     assert line.count("\n") == 1
     assert entry_of(json.loads(line)) is not None
     same(f"{harness}-audit.json", bench.plain(pretty(line)))
@@ -88,12 +88,14 @@ def test_a_line_of_the_audit_log(bench: Bench, harness: str) -> None:
 
 def test_a_recovery_marker(bench: Bench) -> None:
     entry = bench.save("codex", *STORY).entry
-    marker = continuity_source.mark(bench.room.recovery, replace(entry, written=()), "the disk was full")
+    marker = continuity_source.mark(
+        bench.continuity_files.recovery, replace(entry, written=()), "the disk was full"
+    )
     same("recovery-marker.json", bench.plain(pretty(marker.path.read_text(encoding="utf-8"))))
 
 
 def limits(bench: Bench) -> StartupLimits:
-    settings = bench.engine.budget_settings(bench.room.project)
+    settings = bench.engine.budget_settings(bench.continuity_files.project)
     return budget_for(Reason.STARTUP, settings, None).continuity()
 
 
@@ -102,8 +104,8 @@ def test_the_startup_block(bench: Bench, harness: str) -> None:
     (bench.worktree / "AGENTS.md").write_text("# Rules\n")
     (bench.worktree / "TEAM_MEMORY.md").write_text("# Snapshots\nA snapshot a month is kept for a year.\n")
     bench.save(harness, *STORY)
-    dream.build(bench.engine, bench.room)
-    found = continuity_at_start(bench.engine, bench.room)
+    dream.build(bench.engine, bench.continuity_files)
+    found = continuity_at_start(bench.engine, bench.continuity_files)
     assert found is not None
     same(f"{harness}-startup.md", bench.plain(startup(found, limits(bench)).text))
 
@@ -111,7 +113,7 @@ def test_the_startup_block(bench: Bench, harness: str) -> None:
 def test_the_account_of_the_startup_block(bench: Bench) -> None:
     bench.config = Config(continuity=Continuity(startup_lines=12))
     bench.save("codex", *STORY)
-    found = continuity_at_start(bench.engine, bench.room)
+    found = continuity_at_start(bench.engine, bench.continuity_files)
     assert found is not None
     same("startup.json", bench.plain(pretty(json.dumps(startup(found, limits(bench)).as_json()))))
 
@@ -119,11 +121,11 @@ def test_the_account_of_the_startup_block(bench: Bench) -> None:
 def test_the_sidecar_its_log_and_a_proposal(bench: Bench) -> None:
     (bench.worktree / "AGENTS.md").write_text("# Rules\n\n- Be brief.")
     bench.save("claude-code", *STORY)
-    snapshot = dream.build(bench.engine, bench.room)
+    snapshot = dream.build(bench.engine, bench.continuity_files)
     rule = next(one for one in snapshot.candidates if one.lane is Destination.INSTRUCTION)
     for step in (ReviewStep.APPROVE, ReviewStep.PROMOTE):
-        dream.take(bench.engine, bench.room, rule.id, step)
-    folder = bench.room.places.folder.parent
+        dream.take(bench.engine, bench.continuity_files, rule.id, step)
+    folder = bench.continuity_files.places.folder.parent
     sidecar = (folder / "dream/snapshot.json").read_text(encoding="utf-8")
     prints = json.loads(sidecar)["sources"].values()
     plain = bench.plain(pretty(sidecar))

@@ -92,7 +92,7 @@ def test_a_stale_next_step_does_not_linger(bench: Bench, harness: str) -> None:
     assert bench.items(ContinuityPart.NEXT)[1] == ("Next step: draw a table.",)
 
 
-def test_the_last_commands_are_told_not_the_first(bench: Bench, harness: str) -> None:
+def test_the_last_commands_are_reported_not_the_first(bench: Bench, harness: str) -> None:
     checks = [Runs(f"make check-{number}", "1 passed in 0.1s") for number in range(9)]
     bench.save(harness, GOAL, *checks)
     assert [item.split("`")[1] for item in bench.items(ContinuityPart.CONFIRMED)[0]] == [
@@ -109,7 +109,7 @@ def test_a_save_keeps_what_a_person_wrote_and_a_refresh_does_not(bench: Bench, h
     assert bench.items(ContinuityPart.UNTRIED)[1] == ("ask Ada about weeks",)
     bench.refresh(first.source)
     assert bench.items(ContinuityPart.UNTRIED)[1] == ()
-    history = bench.room.places.versions(LayerName.LOCAL)
+    history = bench.continuity_files.places.versions(LayerName.LOCAL)
     assert "ask Ada about weeks" in history[0].read_text()
 
 
@@ -130,7 +130,7 @@ def test_a_refresh_takes_the_noted_source_of_exactly_these_layers(bench: Bench, 
     bench.save(harness, GOAL, FAILED, scope=AuditScope.LOCAL, name="local")
 
     def chosen(scope: AuditScope) -> tuple[SourceChoice, str]:
-        room = bench.room
+        room = bench.continuity_files
         found = continuity_source.trusted_source(
             bench.engine, bench.project, scope, room.markers(), room.entries(), {}
         )
@@ -141,8 +141,8 @@ def test_a_refresh_takes_the_noted_source_of_exactly_these_layers(bench: Bench, 
     assert chosen(AuditScope.SHARED) == (SourceChoice.PRIMARY, "latest"), (
         "one of both layers does not stand for one"
     )
-    entry = replace(bench.room.entries()[0], session="marked")
-    continuity_source.mark(bench.room.recovery, entry, "the disk was full")
+    entry = replace(bench.continuity_files.entries()[0], session="marked")
+    continuity_source.mark(bench.continuity_files.recovery, entry, "the disk was full")
     assert chosen(AuditScope.BOTH) == (SourceChoice.MARKER, "marked")
     assert chosen(AuditScope.LOCAL) == (SourceChoice.AUDIT, "local")
 
@@ -152,7 +152,7 @@ def test_a_noted_source_that_is_gone_is_an_error_and_nothing_is_written(bench: B
     bench.knows(harness, "other", bench.transcript(harness, GOAL, PASSED, name="other"))
     outcome.source.transcript.unlink()
     before = bench.file(LayerName.LOCAL).read_bytes()
-    room = bench.room
+    room = bench.continuity_files
     source = continuity_source.trusted_source(
         bench.engine, bench.project, AuditScope.BOTH, room.markers(), room.entries(), {}
     )
@@ -173,13 +173,13 @@ def test_forks_are_left_out_unless_they_are_named(bench: Bench, harness: str) ->
 
 def test_a_mark_is_of_one_source_and_layers_whoever_wrote_it(bench: Bench, harness: str) -> None:
     outcome = bench.save(harness, GOAL, FAILED)
-    recovery = bench.room.recovery
+    recovery = bench.continuity_files.recovery
     same = replace(outcome.entry, trigger=AuditTrigger.REFRESH, write_mode=WriteMode.REPLACE)
     others = [replace(same, scope=AuditScope.LOCAL), replace(same, session="s9")]
     for entry in (same, *others):
         continuity_source.mark(recovery, entry, "the disk was full")
     bench.save(harness, GOAL, FAILED)
-    assert {(one.entry.scope, one.entry.session) for one in bench.room.markers()} == {
+    assert {(one.entry.scope, one.entry.session) for one in bench.continuity_files.markers()} == {
         (AuditScope.LOCAL, "s1"),
         (AuditScope.BOTH, "s9"),
     }
@@ -189,10 +189,10 @@ def test_a_summary_that_could_not_be_written_leaves_a_mark(bench: Bench, harness
     bench.file(LayerName.LOCAL).mkdir(parents=True)
     with pytest.raises(HoldfastError):
         bench.save(harness, GOAL, FAILED)
-    assert [one.entry.session for one in bench.room.markers()] == ["s1"]
+    assert [one.entry.session for one in bench.continuity_files.markers()] == ["s1"]
     shutil.rmtree(bench.file(LayerName.LOCAL).parent)
     bench.save(harness, GOAL, FAILED)
-    assert bench.room.markers() == []
+    assert bench.continuity_files.markers() == []
 
 
 def test_nothing_of_the_account_is_in_the_markdown(bench: Bench, harness: str) -> None:
@@ -208,7 +208,7 @@ def test_a_save_and_a_refresh_of_one_source_are_two_events(bench: Bench, harness
     bench.save(harness, GOAL, FAILED)
     bench.refresh(source)
     bench.save(harness, GOAL, FAILED)
-    told = [(one.entry.trigger, one.times) for one in earlier_entries(bench.room.entries(), 5)]
+    told = [(one.entry.trigger, one.times) for one in earlier_entries(bench.continuity_files.entries(), 5)]
     assert told == [(AuditTrigger.REFRESH, 1), (AuditTrigger.SAVE, 2)]
 
 
@@ -232,7 +232,7 @@ def test_worktrees_share_one_layer_and_have_one_of_their_own(bench: Bench, harne
 def test_looking_writes_nothing(bench: Bench, harness: str) -> None:
     bench.save(harness, GOAL, FAILED)
     before = {path: path.stat().st_mtime_ns for path in bench.root.rglob("*")}
-    continuity.layers(bench.room)
-    bench.room.entries()
-    bench.room.markers()
+    continuity.layers(bench.continuity_files)
+    bench.continuity_files.entries()
+    bench.continuity_files.markers()
     assert {path: path.stat().st_mtime_ns for path in bench.root.rglob("*")} == before

@@ -87,12 +87,17 @@ def test_it_is_saved_and_refreshed_from(bench: Bench, shape: str, harness_option
 @pytest.mark.parametrize("shape", SHAPES)
 def test_its_candidates_are_blocked_until_they_are_adopted(bench: Bench, shape: str) -> None:
     transcript = subagent_transcript(bench, shape, *STEPS)
-    snapshot = dream.build(bench.engine, bench.room, continuity_source.source_named(transcript, ""))
+    snapshot = dream.build(
+        bench.engine, bench.continuity_files, continuity_source.source_named(transcript, "")
+    )
     assert {one.standing for one in snapshot.candidates} == {ReviewState.BLOCKED}
     decision = next(one for one in snapshot.candidates if "ISO weeks" in one.text)
     with pytest.raises(HoldfastError, match="is blocked"):
-        dream.take(bench.engine, bench.room, decision.id, ReviewStep.APPROVE)
-    assert dream.take(bench.engine, bench.room, decision.id, ReviewStep.ADOPT).standing is ReviewState.PENDING
+        dream.take(bench.engine, bench.continuity_files, decision.id, ReviewStep.APPROVE)
+    assert (
+        dream.take(bench.engine, bench.continuity_files, decision.id, ReviewStep.ADOPT).standing
+        is ReviewState.PENDING
+    )
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -128,7 +133,7 @@ def test_a_refresh_does_not_replace_something_by_nothing(bench: Bench, scope: Au
     with pytest.raises(HoldfastError, match="has nothing to say to the layer"):
         bench.refresh(continuity_source.source_named(empty, "claude-code"), scope)
     assert {layer: bench.file(layer).read_bytes() for layer in LayerName} == before
-    assert (len(bench.room.entries()), bench.room.markers()) == (1, [])
+    assert (len(bench.continuity_files.entries()), bench.continuity_files.markers()) == (1, [])
 
 
 @pytest.mark.parametrize("text", ["## Mine\nA thought.\n", "A thought.\n", "---\nunfinished\n"])

@@ -61,7 +61,7 @@ class Tale:
         sent = self.lodging.payload(json.dumps(payload), f"id-{self._numbers}", process=process, at=at)
         return (sent or b"").decode()
 
-    def is_told(self) -> None:
+    def play(self) -> None:
         """The forgotten session works and ends; the other starts, is given its brief, and works too."""
         self.writes(FORGOTTEN, f"Find out about {CANARY}, never tell {CANARY}")
         self.rings(FORGOTTEN, "UserPromptSubmit", prompt=f"and {CANARY}", prompt_id="p2")
@@ -138,7 +138,7 @@ CHOICES = (
 @pytest.mark.parametrize("choice", CHOICES, ids=" ".join)
 def test_no_byte_of_it_is_left_with_a_daemon(tale: Tale, choice: tuple[str, ...]) -> None:
     tale.lodging.start()
-    tale.is_told()
+    tale.play()
     tale.leaves_files()
     before = tale.holding(CANARY)
     # The letter in the spool may have been taken in by now: then it is in the store.
@@ -152,7 +152,7 @@ def test_no_byte_of_it_is_left_with_a_daemon(tale: Tale, choice: tuple[str, ...]
 @pytest.mark.parametrize("choice", [CHOICES[0], CHOICES[-1]], ids=" ".join)
 def test_nor_without_one(tale: Tale, choice: tuple[str, ...]) -> None:
     daemon = tale.lodging.start()
-    tale.is_told()
+    tale.play()
     daemon.send_signal(signal.SIGKILL)
     daemon.wait(LIMIT_S)
     tale.leaves_files()
@@ -164,7 +164,7 @@ def test_nor_without_one(tale: Tale, choice: tuple[str, ...]) -> None:
 
 def test_a_session_that_lives_goes_on_and_its_past_does_not_come_back(tale: Tale) -> None:
     daemon = tale.lodging.start()
-    tale.is_told()
+    tale.play()
     tale.types("forget", "--session", FORGOTTEN, "--yes")
     tale.writes(FORGOTTEN, "Now for something new: the miller's daughter")
     tale.rings(FORGOTTEN, "Stop")
@@ -185,7 +185,7 @@ def test_a_session_that_lives_goes_on_and_its_past_does_not_come_back(tale: Tale
 
 def test_what_was_cut_off_is_finished_by_the_next_daemon(tale: Tale) -> None:
     daemon = tale.lodging.start()
-    tale.is_told()
+    tale.play()
     daemon.send_signal(signal.SIGKILL)
     daemon.wait(LIMIT_S)
     tale.leaves_files()

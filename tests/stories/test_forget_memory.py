@@ -163,7 +163,7 @@ def by_promotion(told: Story, text: str) -> None:
         by_command(told, text)
 
 
-WAYS_IN: Sequence[Callable[[Story, str], None]] = (
+WAYS_TO_REMEMBER: Sequence[Callable[[Story, str], None]] = (
     by_agent,
     by_command,
     by_command_in_session,
@@ -260,7 +260,7 @@ def wordings(draw: st.DrawFn) -> str:
 @given(data=st.data())
 def test_no_byte_of_any_wording_is_left_and_none_comes_back(data: st.DataObject) -> None:
     first, second = data.draw(wordings(), "first"), data.draw(wordings(), "second")
-    way_in = data.draw(st.sampled_from(WAYS_IN), "way in")
+    way_in = data.draw(st.sampled_from(WAYS_TO_REMEMBER), "way in")
     spread = data.draw(st.permutations(SPREADS), "spread")
     edited_after = data.draw(st.integers(-1, len(spread) - 1), "edited after")
     with story() as told:

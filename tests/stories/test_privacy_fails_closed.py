@@ -31,7 +31,7 @@ from holdfast.engine.recording import importing
 from holdfast.engine.recording.memorize import MemoryRequest
 from holdfast.engine.repository.git import identity
 from holdfast.engine.tools import session_tools
-from holdfast.engine.tools.caller import Call
+from holdfast.engine.tools.caller import CallContext
 from holdfast.engine.upkeep import maintain
 from holdfast.errors import ProtectionUnreadable
 
@@ -97,7 +97,7 @@ def event(name: str, session: str, cwd: Path, transcript: Path | None, **more: s
     return json.dumps(fields).encode()
 
 
-class Office:
+class InProcessDaemon:
     """The daemon's reception, without its process."""
 
     def __init__(self, place: Place) -> None:
@@ -127,7 +127,7 @@ class Office:
         return await self.worker.do(Urgency.CONTROL, lambda: work(self.dispatcher.engine))
 
     async def calls(self, tool: str, **given: object) -> str:
-        return (await self.mcp.call(Call(cwd=str(self.place.project)), tool, given)).problem
+        return (await self.mcp.call(CallContext(cwd=str(self.place.project)), tool, given)).problem
 
 
 def syntax_error(place: Place) -> None:
@@ -211,13 +211,13 @@ def try_every_engine_verb(engine: Engine, place: Place, transcript: Path) -> Non
     refused(lambda: importing.survey(engine, candidates, importing.ImportChoice()))
 
 
-async def tells_a_good_session(executor: Office) -> None:
+async def tells_a_good_session(executor: InProcessDaemon) -> None:
     """A session from before the settings broke."""
     path = executor.place.transcript("before", executor.place.project, "the beginning")
     await executor.sends(event("SessionStart", "before", executor.place.project, path, source="startup"))
 
 
-async def try_every_way_in(executor: Office) -> None:
+async def send_every_kind(executor: InProcessDaemon) -> None:
     """Hook events of all kinds, transcripts, the spool, housekeeping, agents' tools and engine verbs."""
     place = executor.place
     words = f"call it {DENIED}"
@@ -259,12 +259,12 @@ def test_nothing_gets_in_while_settings_are_broken_and_nothing_is_missing_afterw
 
     async def story() -> None:
         mend(place)
-        async with Office(place) as executor:
+        async with InProcessDaemon(place) as executor:
             await tells_a_good_session(executor)
             place.settings.unlink()
             breakage(place)
             await executor.dispatcher.look_at_settings()
-            await try_every_way_in(executor)
+            await send_every_kind(executor)
             assert DENIED.encode() not in place.everything()
             assert b"private matter" not in place.everything()
             assert await executor.works(lambda engine: [one.key for one in engine.store.sessions(9)]) == [
@@ -292,7 +292,7 @@ def test_nothing_gets_in_while_settings_are_broken_and_nothing_is_missing_afterw
 def test_a_bad_value_elsewhere_leaves_protection_on(place: Place) -> None:
     async def story() -> None:
         place.settings.write_text(f"{GOOD}[brief]\ntotal_chars = 100\n")
-        async with Office(place) as executor:
+        async with InProcessDaemon(place) as executor:
             private = place.transcript("p1", place.private, "a private matter")
             path = place.transcript("s1", place.project, f"an open matter, {DENIED}")
             await executor.sends(event("UserPromptSubmit", "p1", place.private, private, prompt="x"))
@@ -308,7 +308,7 @@ def test_a_bad_value_elsewhere_leaves_protection_on(place: Place) -> None:
 def test_a_session_is_told_once_in_one_line_and_gets_no_brief(place: Place) -> None:
     async def story() -> None:
         mend(place)
-        async with Office(place) as executor:
+        async with InProcessDaemon(place) as executor:
             await tells_a_good_session(executor)
             await executor.sends(event("SessionEnd", "before", place.project, None, reason="other"))
             syntax_error(place)
@@ -325,7 +325,7 @@ def test_a_session_is_told_once_in_one_line_and_gets_no_brief(place: Place) -> N
             other = event("UserPromptSubmit", "s2", place.project, None, prompt="x")
             assert b"not valid TOML" in await executor.sends(other)
         # Neither another daemon nor another mistake says it again.
-        async with Office(place) as executor:
+        async with InProcessDaemon(place) as executor:
             bad_exclude(place)
             assert await executor.sends(prompt) == b""
 
@@ -338,7 +338,7 @@ def test_a_repositorys_broken_file_stops_its_own_project_only(place: Place) -> N
         broken = place.root / "broken"
         broken.mkdir()
         (broken / "holdfast.toml").write_text("[capture\n")
-        async with Office(place) as executor:
+        async with InProcessDaemon(place) as executor:
             one = place.transcript("s1", broken, "in the broken one")
             two = place.transcript("s2", place.project, "in the other one")
             told = await executor.sends(event("SessionStart", "s1", broken, one, source="startup"))
@@ -374,7 +374,7 @@ def test_what_is_wrong_is_logged_once_until_it_changes(
 ) -> None:
     async def story() -> None:
         place.settings.write_text("[brief]\ntotal_chars = 100\n")
-        async with Office(place) as executor:
+        async with InProcessDaemon(place) as executor:
             path = place.transcript("s1", place.project, "x")
             prompt = event("UserPromptSubmit", "s1", place.project, path, prompt="x")
             for _ in range(3):
@@ -400,7 +400,7 @@ def test_what_is_wrong_is_logged_once_until_it_changes(
 
 def test_a_hook_that_finds_no_daemon_spools_no_words_while_settings_are_broken(place: Place) -> None:
     async def noticed() -> None:
-        async with Office(place) as executor:
+        async with InProcessDaemon(place) as executor:
             await executor.dispatcher.look_at_settings()
 
     hook_body = event("UserPromptSubmit", "s2", place.project, None, prompt=f"call it {DENIED}")

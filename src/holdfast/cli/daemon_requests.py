@@ -59,13 +59,13 @@ VIEW_TIME = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ProjectChoice:
     """The project that a command is about, as the user named it; None for the current directory."""
 
-    named: Path | None
+    path: Path | None
 
 
-def current_view(name: str, place: Place | None, **options: object) -> Any:  # noqa: ANN401 - each its own
+def current_view(name: str, place: ProjectChoice | None, **options: object) -> Any:  # noqa: ANN401 - each its own
     """One of `engine.views.command_views`, of a project or of all, after what was pending was recorded."""
     view = view_by_daemon(name, place, is_current=True, **options)
     if view is not None:
@@ -75,10 +75,10 @@ def current_view(name: str, place: Place | None, **options: object) -> Any:  # n
     from holdfast.engine.views.command_views import VIEWS
 
     with access.current_engine() as engine:
-        return VIEWS[name](engine, access.project_at(place.named) if place else None, **options)
+        return VIEWS[name](engine, access.project_at(place.path) if place else None, **options)
 
 
-def stored_view(name: str, place: Place, **options: object) -> Any:  # noqa: ANN401 - each its own
+def stored_view(name: str, place: ProjectChoice, **options: object) -> Any:  # noqa: ANN401 - each its own
     """The same of what is stored now; it does not wait for what is pending."""
     view = view_by_daemon(name, place, is_current=False, **options)
     if view is not None:
@@ -87,12 +87,14 @@ def stored_view(name: str, place: Place, **options: object) -> Any:  # noqa: ANN
     from holdfast.cli import access
     from holdfast.engine.views.command_views import VIEWS
 
-    project = access.project_at(place.named)
+    project = access.project_at(place.path)
     with access.stored_engine() as engine:
         return VIEWS[name](engine, project, **options)
 
 
-def view_by_daemon(name: str, place: Place | None, *, is_current: bool, **options: object) -> Any | None:  # noqa: ANN401
+def view_by_daemon(
+    name: str, place: ProjectChoice | None, *, is_current: bool, **options: object
+) -> Any | None:  # noqa: ANN401
     """The same by the daemon; None if the command has to make the view itself.
 
     That is so if no daemon of this version answers, if no directory is meant, or if anything goes wrong: then
@@ -125,12 +127,12 @@ def environment() -> dict[str, str]:
     }
 
 
-def _directory(place: Place | None) -> str:
+def _directory(place: ProjectChoice | None) -> str:
     """The directory that is meant; empty if none is, or if the name is not a directory."""
     if place is None:
         return ""
     try:
-        directory = place.named or Path.cwd()
+        directory = place.path or Path.cwd()
         return str(directory.absolute()) if directory.is_dir() else ""
     except OSError:
         return ""

@@ -31,7 +31,7 @@ from holdfast.engine.index import checkpoint_document
 from holdfast.errors import ModelBusy, ModelError
 from holdfast.files import atomic
 from holdfast.lazy_dataclass import dataclass
-from holdfast.models.base import Address, Answer, Writer
+from holdfast.models.base import Address, ModelAnswer, Writer
 from holdfast.models.command import CommandWriter
 from holdfast.settings import Config, Models
 from holdfast.stores.base import Store
@@ -229,12 +229,12 @@ def days_until(store: Store, at: int, count: int) -> list[DayOfUse]:
     return [day for day in days if day.models]
 
 
-def note_use(store: Store, at: int, model: str, answer: Answer | None, prices: Models) -> None:
+def note_use(store: Store, at: int, model: str, answer: ModelAnswer | None, prices: Models) -> None:
     """Add an answer's use to its day; None for a question that was not answered."""
     with store.writing():
         day = day_of(store, at)
         before = day.models.get(model, ModelUse())
-        sent, received = (answer.sent, answer.given) if answer else (0, 0)
+        sent, received = (answer.sent, answer.received) if answer else (0, 0)
         useless = answer is None or bool(answer.trouble)
         after = ModelUse(
             before.asked + 1,

@@ -23,7 +23,7 @@ from holdfast.core.documents.continuity import (
 )
 from holdfast.errors import PathRefused
 from holdfast.files import atomic, audit_log
-from holdfast.files.together import FileChange, Target, write_together
+from holdfast.files.together import FileWrite, Target, write_together
 from holdfast.lazy_dataclass import dataclass
 
 LOCAL_PATH: Final = ".holdfast/sessions/active.md"
@@ -118,15 +118,15 @@ def write(
     places: Places, layers: Mapping[LayerName, tuple[Target, MergedContinuity]], at: int
 ) -> tuple[Path, ...]:
     """Write these layers together, and their previous content into their history."""
-    changes: list[FileChange] = []
+    changes: list[FileWrite] = []
     for name, (target, merged) in layers.items():
         before = places.target(name).read()
         content = render(merged.document).encode()
         if before is not None and before != content:
-            changes.append(FileChange(Target(str(places.version(name, at))), before))
+            changes.append(FileWrite(Target(str(places.version(name, at))), before))
         changes += (
-            FileChange(target, content),
-            FileChange(Target(str(places.own(name))), _own_text(merged.written)),
+            FileWrite(target, content),
+            FileWrite(Target(str(places.own(name))), _own_text(merged.written)),
         )
     write_together(places.journal, changes)
     for name in layers:
@@ -137,16 +137,16 @@ def write(
 
 def clear(places: Places, names: Sequence[LayerName], at: int) -> tuple[Path, ...]:
     """Delete these layers; each stays in its history."""
-    changes: list[FileChange] = []
+    changes: list[FileWrite] = []
     gone: list[Path] = []
     for name in names:
         target = places.target(name)
         before = target.read()
         if before is not None:
-            changes += (FileChange(Target(str(places.version(name, at))), before), FileChange(target, None))
+            changes += (FileWrite(Target(str(places.version(name, at))), before), FileWrite(target, None))
             gone.append(target.whole)
         if places.own(name).exists():
-            changes.append(FileChange(Target(str(places.own(name))), None))
+            changes.append(FileWrite(Target(str(places.own(name))), None))
     write_together(places.journal, changes)
     return tuple(gone)
 

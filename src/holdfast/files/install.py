@@ -19,9 +19,9 @@ from pathlib import Path, PurePath
 import msgspec
 
 from holdfast.core.events.install_request import (
+    InstallEntry,
     KeyPath,
     OwnershipMark,
-    Wanted,
     WantedBlock,
     WantedCopy,
     WantedEntry,
@@ -42,7 +42,7 @@ class Role(StrEnum):
     """Another program's file, with Holdfast's entries in it."""
     COPY = "copy"
     """A whole file of Holdfast's that a harness starts or loads."""
-    KEPT = "kept"
+    RECORD = "kept"
     """The manifest or a backup."""
 
 
@@ -102,7 +102,7 @@ class Report:
     left: tuple[Path, ...]
 
 
-def setup(entries: Iterable[Wanted], copies: Iterable[WantedCopy], home: Path, now_ms: int) -> Report:
+def setup(entries: Iterable[InstallEntry], copies: Iterable[WantedCopy], home: Path, now_ms: int) -> Report:
     """Install the entries and the copies; doing it twice is the same as once."""
     return apply(plan_setup(entries, copies, home, now_ms))
 
@@ -113,7 +113,7 @@ def unsetup(home: Path) -> Report:
 
 
 def plan_setup(
-    entries: Iterable[Wanted],
+    entries: Iterable[InstallEntry],
     copies: Iterable[WantedCopy],
     home: Path,
     now_ms: int,
@@ -127,12 +127,12 @@ def plan_setup(
     """
     manifest = read_manifest(home)
     unseen = tuple(planned_exclusions(exclusions))
-    wanted = _by_file(entries)
-    mark = _mark(home, manifest, [entry.identity for group in wanted.values() for entry in group])
+    entries_by_file = _by_file(entries)
+    mark = _mark(home, manifest, [entry.identity for group in entries_by_file.values() for entry in group])
     records = {record.path: record for record in manifest.edited}
     merges = [
         _merge(file, group, records.get(file), mark, _backup_path(home, file, now_ms))
-        for file, group in wanted.items()
+        for file, group in entries_by_file.items()
     ]
     copied = plan_copies(copies, home)
     known_copies = {one.path: one for one in manifest.copied}
@@ -142,11 +142,16 @@ def plan_setup(
         (*manifest.excluded, *(line for one in unseen for line in one.lines)),
     )
     # The manifest is written before what it tells of: after a crash it may say too much, never too little.
-    kept = (*(change for merge in merges for change in merge.backup), _manifest_change(home, updated))
+    records_and_backups = (
+        *(change for merge in merges for change in merge.backup),
+        _manifest_change(home, updated),
+    )
     hidden = (InstallChange(one.file, Role.SETTINGS, one.before, one.after) for one in unseen)
-    ours = (copy.file for copy in copied if not copy.left)
+    copies_to_write = (copy.file for copy in copied if not copy.left)
     left = tuple(copy.file.path for copy in copied if copy.left)
-    return Plan((*kept, *hidden, *ours, *(merge.settings for merge in merges)), left=left)
+    return Plan(
+        (*records_and_backups, *hidden, *copies_to_write, *(merge.settings for merge in merges)), left=left
+    )
 
 
 def plan_copies(copies: Iterable[WantedCopy], home: Path) -> list[Copy]:
@@ -205,7 +210,7 @@ def apply(plan: Plan) -> Report:
             atomic.write(change.path, change.after)
     for folder in plan.folders:
         atomic.remove_empty_folder(folder)
-    return Report(tuple(change for change in plan.changes if change.role is not Role.KEPT), plan.left)
+    return Report(tuple(change for change in plan.changes if change.role is not Role.RECORD), plan.left)
 
 
 def diff(plan: Plan) -> str:
@@ -238,13 +243,13 @@ class _Merge:
 
 
 def _merge(
-    file: Path, wanted: Sequence[Wanted], record: EditedFile | None, mark: OwnershipMark, backup: Path
+    file: Path, entries: Sequence[InstallEntry], record: EditedFile | None, mark: OwnershipMark, backup: Path
 ) -> _Merge:
     present = atomic.read(file)
     text = empty_text(file) if present is None else _text(file, present)
     # Of a file that is gone only the folders that we made for it still count.
     old = None if present is None else record
-    merged, hollows = _with_entries(text, wanted, old, mark)
+    merged, hollows = _with_entries(text, entries, old, mark)
     settings = InstallChange(file, Role.SETTINGS, present, merged.encode())
     fresh = EditedFile(
         path=file,
@@ -252,45 +257,45 @@ def _merge(
         before=sha256(present),
         after=sha256(settings.after),
         folders=(*atomic.missing_folders(file), *(record.folders if record else ())),
-        placed=tuple(PlacedEntry(entry.path, entry.identity) for entry in wanted),
+        placed=tuple(PlacedEntry(entry.path, entry.identity) for entry in entries),
         hollows=hollows,
     )
     if old is not None:
         return _Merge(_continued(old, fresh, settings), settings)
-    kept = () if present is None else (InstallChange(backup, Role.KEPT, None, present),)
-    return _Merge(_adopted(fresh, text, mark), settings, kept)
+    backups = () if present is None else (InstallChange(backup, Role.RECORD, None, present),)
+    return _Merge(_adopted(fresh, text, mark), settings, backups)
 
 
-def _copy(wanted: WantedCopy, known: CopiedFile | None, home: Path) -> Copy:
+def _copy(copy: WantedCopy, known: CopiedFile | None, home: Path) -> Copy:
     """The file as it is wanted; one outside our home that someone else wrote or changed is left to them."""
-    path = Path(wanted.file)
+    path = Path(copy.file)
     present = atomic.read(path)
     folders = (*atomic.missing_folders(path), *(known.folders if known else ()))
-    theirs = present not in (None, wanted.content) and not path.is_relative_to(home)
-    if theirs and known is None and wanted.yields:
+    theirs = present not in (None, copy.content) and not path.is_relative_to(home)
+    if theirs and known is None and copy.yields:
         return Copy(None, InstallChange(path, Role.COPY, present, present), left=True)
     if theirs and known is None:
         raise HoldfastError(
             f"`{path}` is there already, and it is not ours", hint="move it away and try again"
         )
     if theirs and known is not None and sha256(present) != known.sha256:
-        behind = sha256(wanted.content) != known.sha256
+        behind = sha256(copy.content) != known.sha256
         return Copy(known, InstallChange(path, Role.COPY, present, present), left=True, behind=behind)
-    record = CopiedFile(path, sha256(wanted.content), folders)
-    return Copy(record, InstallChange(path, Role.COPY, present, wanted.content))
+    record = CopiedFile(path, sha256(copy.content), folders)
+    return Copy(record, InstallChange(path, Role.COPY, present, copy.content))
 
 
 def _with_entries(
-    text: str, wanted: Sequence[Wanted], old: EditedFile | None, mark: OwnershipMark
+    text: str, entries: Sequence[InstallEntry], old: EditedFile | None, mark: OwnershipMark
 ) -> tuple[str, tuple[Hollow, ...]]:
     """The text with what is wanted now and without what no longer is; and all containers that we filled."""
     hollows: dict[KeyPath, Hollow] = {}
     if old is not None:
         hollows = {hollow.path: hollow for hollow in old.hollows}
-        stale = frozenset(one.path for one in old.placed) - {entry.path for entry in wanted}
+        stale = frozenset(one.path for one in old.placed) - {entry.path for entry in entries}
         # Without an entry of an earlier version to take out, an empty list is not ours to take either.
         text = remove(text, stale, old.hollows, mark, old.path) if stale else text
-    for entry in wanted:
+    for entry in entries:
         edited = insert(text, entry, mark)
         text = edited.text
         hollows |= {hollow.path: hollow for hollow in edited.hollows}
@@ -335,8 +340,8 @@ def _restored(record: EditedFile, mark: OwnershipMark) -> bytes | None:
     paths = [one.path for one in record.placed]
     text = remove(_text(record.path, present), paths, record.hollows, mark, record.path)
     # A link to an empty file is someone's arrangement by now, and more than what we made.
-    ours = record.backup is None and not record.path.is_symlink()
-    return None if ours and holds_nothing(text, record.path) else text.encode()
+    is_own_file = record.backup is None and not record.path.is_symlink()
+    return None if is_own_file and holds_nothing(text, record.path) else text.encode()
 
 
 def _backups(
@@ -346,7 +351,7 @@ def _backups(
     for record, change in zip(records, settings, strict=True):
         content = None if record.backup is None else atomic.read(record.backup)
         if record.backup is not None and content is not None:
-            yield InstallChange(record.backup, Role.KEPT, content, None), content == change.after
+            yield InstallChange(record.backup, Role.RECORD, content, None), content == change.after
 
 
 def _unexcluded(lines: Iterable[ExcludedLine]) -> Iterator[InstallChange]:
@@ -354,9 +359,9 @@ def _unexcluded(lines: Iterable[ExcludedLine]) -> Iterator[InstallChange]:
     by_file: dict[Path, list[ExcludedLine]] = {}
     for line in lines:
         by_file.setdefault(line.path, []).append(line)
-    for path, ours in by_file.items():
+    for path, own_lines in by_file.items():
         before = after = atomic.read(path)
-        for line in reversed(ours):
+        for line in reversed(own_lines):
             after = without_exclusion(after, line)
         yield InstallChange(path, Role.SETTINGS, before, after)
 
@@ -380,11 +385,11 @@ def _mark(home: Path, manifest: Manifest, identities: Collection[str]) -> Owners
 def _manifest_change(home: Path, manifest: Manifest) -> InstallChange:
     """The change that makes this the manifest."""
     path = manifest_path(home)
-    return InstallChange(path, Role.KEPT, atomic.read(path), manifest_bytes(manifest))
+    return InstallChange(path, Role.RECORD, atomic.read(path), manifest_bytes(manifest))
 
 
-def _by_file(entries: Iterable[Wanted]) -> dict[Path, list[Wanted]]:
-    grouped: dict[Path, list[Wanted]] = {}
+def _by_file(entries: Iterable[InstallEntry]) -> dict[Path, list[InstallEntry]]:
+    grouped: dict[Path, list[InstallEntry]] = {}
     for entry in entries:
         grouped.setdefault(Path(entry.file).absolute(), []).append(entry)
     return grouped
@@ -561,9 +566,9 @@ def planned_exclusions(exclusions: Iterable[Exclusion]) -> Iterator[ExcludeChang
     patterns: dict[Path, list[str]] = {}
     for one in exclusions:
         patterns.setdefault(one.file, []).append(one.pattern)
-    for file, wanted in patterns.items():
+    for file, new_patterns in patterns.items():
         before = atomic.read(file)
-        yield ExcludeChange(file, before, *with_patterns(file, before, wanted))
+        yield ExcludeChange(file, before, *with_patterns(file, before, new_patterns))
 
 
 def without_exclusion(content: bytes | None, line: ExcludedLine) -> bytes | None:
@@ -595,17 +600,17 @@ def empty_text(file: PurePath) -> str:
     return "" if _is_toml(file) or _is_markdown(file) else "{}\n"
 
 
-def insert(text: str, wanted: Wanted, mark: OwnershipMark) -> EditedText:
+def insert(text: str, entry: InstallEntry, mark: OwnershipMark) -> EditedText:
     """The text with what is wanted at its place exactly once; ours that is there is renewed in place."""
-    match wanted:
+    match entry:
         case WantedEntry():
-            return json_text.insert(text, wanted, mark)
-        case WantedMember() if _is_toml(wanted.file):
-            return EditedText(toml_text.insert(text, wanted, mark), ())
+            return json_text.insert(text, entry, mark)
+        case WantedMember() if _is_toml(entry.file):
+            return EditedText(toml_text.insert(text, entry, mark), ())
         case WantedBlock():
-            return EditedText(insert_block(text, wanted), ())
+            return EditedText(insert_block(text, entry), ())
         case WantedMember():
-            return json_text.insert_member(text, wanted, mark)
+            return json_text.insert_member(text, entry, mark)
 
 
 def remove(
@@ -643,17 +648,17 @@ _BLOCK = re.compile(
 )
 
 
-def insert_block(text: str, wanted: WantedBlock) -> str:
+def insert_block(text: str, entry: WantedBlock) -> str:
     """The text with the block in it exactly once; one that is there is renewed in place."""
     # Behind a line that ends in CR alone, LF would make one end of line of both.
     newline = "\r\n" if "\r\n" in text or text.endswith("\r") else "\n"
-    block = f"{_BEGIN}\n{wanted.text.strip()}\n{_END}\n".replace("\n", newline)
+    block = f"{_BEGIN}\n{entry.text.strip()}\n{_END}\n".replace("\n", newline)
     block_match = _BLOCK.search(text)
     if block_match:
         rest = _BLOCK.sub("", text[block_match.end() :])
         return text[: block_match.start()] + block + rest
     if _BEGIN in text:
-        raise _refusal(wanted.file)
+        raise _refusal(entry.file)
     # Where the last line had no end, it gets one and no empty line: by this it is known that it had none.
     return text + (newline if text else "") + block
 

@@ -316,8 +316,8 @@ def _renewed(
     text = without(text, _cuts(text, array, frozenset(leaf.start for leaf in others)))
     # What was cut lies behind the first, so its span still holds.
     alone = json.dumps([entry.value])
-    wanted = next(_leaves(alone, scan(alone, entry.file), mark))
-    value = json.loads(alone[wanted.start : wanted.end])
+    new_leaf = next(_leaves(alone, scan(alone, entry.file), mark))
+    value = json.loads(alone[new_leaf.start : new_leaf.end])
     if value_of(text, first) == value:
         return text
     style = style_of(text, scan(text, entry.file))
@@ -326,21 +326,21 @@ def _renewed(
     return text[: first.start] + rendered(value, indent_at(text, first.start), style) + text[first.end :]
 
 
-def insert_member(text: str, wanted: WantedMember, mark: OwnershipMark) -> EditedText:
+def insert_member(text: str, member: WantedMember, mark: OwnershipMark) -> EditedText:
     """The text with the member at its place exactly once; one of ours that is there is renewed in place."""
-    root = scan(text, wanted.file)
-    depth, holder = _deepest_object(root, text, wanted)
-    if depth == len(wanted.path):
-        put = _around if wanted.wraps else _renewed_member
-        return EditedText(put(text, wanted, root, holder, mark), ())
-    value: Json = wanted.value
-    for key in reversed(wanted.path[depth + 1 :]):
+    root = scan(text, member.file)
+    depth, holder = _deepest_object(root, text, member)
+    if depth == len(member.path):
+        put = _around if member.wraps else _renewed_member
+        return EditedText(put(text, member, root, holder, mark), ())
+    value: Json = member.value
+    for key in reversed(member.path[depth + 1 :]):
         value = {key: value}
-    grown = appended(text, holder, style_of(text, root), (wanted.path[depth],), value)
-    edited_text = tuple(Hollow(wanted.path[:end], "") for end in range(depth + 1, len(wanted.path)))
+    grown = appended(text, holder, style_of(text, root), (member.path[depth],), value)
+    edited_text = tuple(Hollow(member.path[:end], "") for end in range(depth + 1, len(member.path)))
     if holder.items:
         return EditedText(grown, edited_text)
-    return EditedText(grown, (Hollow(wanted.path[:depth], text[holder.start : holder.end]), *edited_text))
+    return EditedText(grown, (Hollow(member.path[:depth], text[holder.start : holder.end]), *edited_text))
 
 
 def remove_member(text: str, paths: Iterable[KeyPath], mark: OwnershipMark, file: PurePath) -> str:
@@ -362,43 +362,43 @@ def _own_members(text: str, parent: JsonNode, key: str, mark: OwnershipMark) -> 
     return {nth for nth, item in objects.items() if item.key == key and _holds_mark(text, item.value, mark)}
 
 
-def _deepest_object(root: JsonNode, text: str, wanted: WantedMember) -> tuple[int, JsonNode]:
+def _deepest_object(root: JsonNode, text: str, member: WantedMember) -> tuple[int, JsonNode]:
     """How far the path exists, and what stands there; of doubled keys the last counts."""
     node = root
-    for depth, key in enumerate(wanted.path):
+    for depth, key in enumerate(member.path):
         if node.shape is not JsonShape.OBJECT:
-            raise refusal(wanted.file, text, node.start, f"{named(wanted.path[:depth])} should be an object")
+            raise refusal(member.file, text, node.start, f"{named(member.path[:depth])} should be an object")
         values = [item.value for item in node.items if item.key == key]
         if not values:
             return depth, node
         node = values[-1]
-    return len(wanted.path), node
+    return len(member.path), node
 
 
 def _renewed_member(
-    text: str, wanted: WantedMember, root: JsonNode, present: JsonNode, mark: OwnershipMark
+    text: str, member: WantedMember, root: JsonNode, present: JsonNode, mark: OwnershipMark
 ) -> str:
     """The text with our member as it is wanted today; somebody else's of that name is not ours to change."""
     if not _holds_mark(text, present, mark):
-        reason = f"{named(wanted.path)} is there already, and it is not ours"
-        raise refusal(wanted.file, text, present.start, reason)
-    if value_of(text, present) == wanted.value:
+        reason = f"{named(member.path)} is there already, and it is not ours"
+        raise refusal(member.file, text, present.start, reason)
+    if value_of(text, present) == member.value:
         return text
-    fresh = rendered(wanted.value, indent_at(text, present.start), style_of(text, root))
+    fresh = rendered(member.value, indent_at(text, present.start), style_of(text, root))
     return text[: present.start] + fresh + text[present.end :]
 
 
-def _around(text: str, wanted: WantedMember, root: JsonNode, present: JsonNode, mark: OwnershipMark) -> str:
+def _around(text: str, member: WantedMember, root: JsonNode, present: JsonNode, mark: OwnershipMark) -> str:
     """The text with our command around somebody else's; where theirs is no command, as it was."""
-    is_ours, span = _holds_mark(text, present, mark), _command(text, present, wanted.wraps)
+    is_ours, span = _holds_mark(text, present, mark), _command(text, present, member.wraps)
     their_command = next(strings(text, span)) if span else ""
     their_command = unwrapped_command(their_command) if is_ours else their_command
     if span and their_command:
         command = json.dumps(
-            wrapped_command(their_command, str(wanted.value[wanted.wraps])), ensure_ascii=False
+            wrapped_command(their_command, str(member.value[member.wraps])), ensure_ascii=False
         )
         return text[: span.start] + command + text[span.end :]
-    return _renewed_member(text, wanted, root, present, mark) if is_ours else text
+    return _renewed_member(text, member, root, present, mark) if is_ours else text
 
 
 def _command(text: str, node: JsonNode, key: str) -> JsonNode | None:

@@ -15,13 +15,18 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final
 
-from holdfast.core.documents.agents_yml import LedgerSetting, Unclear, asked, combine_ledger_settings
+from holdfast.core.documents.agents_yml import (
+    LedgerSetting,
+    Unclear,
+    combine_ledger_settings,
+    parse_ledger_setting,
+)
 from holdfast.core.documents.ledger import STAMP, Ledger, conflict, is_ledger, parse
 from holdfast.core.documents.ledger import new_ledger_text as ledger_text
 from holdfast.core.documents.ledger import read as read_ledger
 from holdfast.errors import PathRefused
 from holdfast.files import atomic
-from holdfast.files.together import FileChange, Target, locked, write_together
+from holdfast.files.together import FileWrite, Target, locked, write_together
 from holdfast.lazy_dataclass import dataclass
 
 VERSIONS_KEPT: Final = 20
@@ -109,7 +114,7 @@ def read_to_change(place: LedgerPlace) -> str | None:
     return text
 
 
-def ours(place: LedgerPlace) -> Ledger:
+def own_part(place: LedgerPlace) -> Ledger:
     """The part of the file that Holdfast last wrote."""
     raw = atomic.read(place.own) or atomic.read(place.former_own)
     return read_ledger(parse(raw.decode("utf-8", "replace"))) if raw else Ledger()
@@ -143,16 +148,16 @@ def versions_in(folder: Path) -> list[Version]:
 
 
 def write(
-    place: LedgerPlace, text: str, ours: Ledger, at: int, session: str, redact: Callable[[str], str]
+    place: LedgerPlace, text: str, own: Ledger, at: int, session: str, redact: Callable[[str], str]
 ) -> None:
     """Put the text in place, keep it as a version, and before it what someone else had made of the last one.
 
     In our home nothing stands unredacted; the user's own file is the user's.
     """
-    changes = [FileChange(place.target, text.encode(errors="replace"))]
-    changes.append(FileChange(Target(str(place.own)), ledger_text(ours, "").encode(errors="replace")))
+    changes = [FileWrite(place.target, text.encode(errors="replace"))]
+    changes.append(FileWrite(Target(str(place.own)), ledger_text(own, "").encode(errors="replace")))
     if place.former_own.exists():
-        changes.append(FileChange(Target(str(place.former_own)), None))
+        changes.append(FileWrite(Target(str(place.former_own)), None))
     before, past = read(place), versions(place)[:1]
     last = "".join(version.text() for version in past)
     if before and redact(before) != last:
@@ -161,7 +166,7 @@ def write(
     changes.append(_version(place, at, who, redact(text)))
     # What says the same again, only later, takes the place of what it repeats.
     repeated = [version for version in past if _bare(last) == _bare(redact(text)) and version.at < at]
-    changes += [FileChange(Target(str(version.path)), None) for version in repeated]
+    changes += [FileWrite(Target(str(version.path)), None) for version in repeated]
     write_together(place.folder / "journal", changes)
     for version in versions(place)[VERSIONS_KEPT:]:
         version.path.unlink(missing_ok=True)
@@ -171,8 +176,8 @@ def _bare(text: str) -> list[str]:
     return [line for line in text.splitlines() if not STAMP.match(line)]
 
 
-def _version(place: LedgerPlace, at: int, who: str, text: str) -> FileChange:
-    return FileChange(
+def _version(place: LedgerPlace, at: int, who: str, text: str) -> FileWrite:
+    return FileWrite(
         Target(str(place.folder / "history" / f"{at:015d}-{who}.md")), text.encode(errors="replace")
     )
 
@@ -186,7 +191,7 @@ AGENTS_LOCAL: Final = ".agents.local.yml"
 class AgentsFiles:
     """What the files say together, and what in them could not be used."""
 
-    asked: LedgerSetting
+    ledger_setting: LedgerSetting
     warnings: tuple[str, ...] = ()
 
 
@@ -196,7 +201,7 @@ def read_agents_files(root: Path, environment: Mapping[str, str]) -> AgentsFiles
     warnings: list[str] = []
     for path in _agents_paths(root, environment):
         text = _agents_text(path)
-        answer = asked(text) if isinstance(text, str) else text
+        answer = parse_ledger_setting(text) if isinstance(text, str) else text
         if isinstance(answer, Unclear):
             warnings.append(f"{path}: {answer.reason}; it is ignored")
         else:

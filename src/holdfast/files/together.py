@@ -53,14 +53,14 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class FileChange:
+class FileWrite:
     """What a file is to hold; without content it is taken away."""
 
     target: Target
     content: bytes | None
 
 
-def write_together(journal: Path, changes: Sequence[FileChange]) -> None:
+def write_together(journal: Path, changes: Sequence[FileWrite]) -> None:
     """Make all changes, or none if one of them is refused. Only inside `locked`."""
     before = [change.target.read() for change in changes]
     _put_down(journal, changes, before)
@@ -105,7 +105,7 @@ def _wait_for(descriptor: int) -> None:
             return
 
 
-def _put_down(journal: Path, changes: Sequence[FileChange], before: Sequence[bytes | None]) -> None:
+def _put_down(journal: Path, changes: Sequence[FileWrite], before: Sequence[bytes | None]) -> None:
     rows: list[dict[str, Any]] = []
     for number, change in enumerate(changes):
         part = journal / f"{number}.part"

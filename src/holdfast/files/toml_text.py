@@ -16,16 +16,16 @@ from holdfast.errors import SettingsUnreadable
 from holdfast.lazy_dataclass import dataclass
 
 
-def insert(text: str, wanted: WantedMember, mark: OwnershipMark) -> str:
+def insert(text: str, table: WantedMember, mark: OwnershipMark) -> str:
     """The text with the table in it exactly once; one of ours that is there is renewed in place."""
-    present = _at(_parsed(text, wanted.file), wanted.path)
+    present = _at(_parsed(text, table.file), table.path)
     if present is None:
-        grown = _appended(text, wanted)
+        grown = _appended(text, table)
     elif _is_ours(present, mark):
-        grown = _renewed(text, wanted)
+        grown = _renewed(text, table)
     else:
-        raise _refusal(wanted.file, f"`{_named(wanted.path)}` is there already, and it is not ours")
-    _check(grown, wanted)
+        raise _refusal(table.file, f"`{_named(table.path)}` is there already, and it is not ours")
+    _check(grown, table)
     return grown
 
 
@@ -79,16 +79,16 @@ def _texts(value: object) -> Iterator[str]:
             yield from _texts(each)
 
 
-def _check(text: str, wanted: WantedMember) -> None:
+def _check(text: str, table: WantedMember) -> None:
     """Refuse where the table could not be put behind what is there, or not all of it was renewed."""
     try:
-        found = _at(_parsed(text, wanted.file), wanted.path)
+        present = _at(_parsed(text, table.file), table.path)
     except SettingsUnreadable as error:
-        told = f"`{_named(wanted.path[:-1])}` is written so that nothing can be added to it"
-        raise _refusal(wanted.file, told) from error
-    values = cast("dict[str, object]", found) if isinstance(found, dict) else {}
-    if any(values.get(key) != value for key, value in wanted.value.items()):
-        raise _refusal(wanted.file, f"`{_named(wanted.path)}` is written so that it cannot be renewed")
+        reason = f"`{_named(table.path[:-1])}` is written so that nothing can be added to it"
+        raise _refusal(table.file, reason) from error
+    values = cast("dict[str, object]", present) if isinstance(present, dict) else {}
+    if any(values.get(key) != value for key, value in table.value.items()):
+        raise _refusal(table.file, f"`{_named(table.path)}` is written so that it cannot be renewed")
 
 
 def _refusal(file: PurePath, reason: str) -> SettingsUnreadable:
@@ -161,10 +161,10 @@ def _statement(text: str, start: int, table: KeyPath) -> _Statement:
 def _keys(text: str, at: int) -> tuple[KeyPath, int]:
     keys: list[str] = []
     dot = "."
-    while dot and (found := _KEY.match(text, at)):
-        raw, dot = found.groups()
+    while dot and (key := _KEY.match(text, at)):
+        raw, dot = key.groups()
         keys.append(str(tomllib.loads(f"key = {raw}")["key"]) if raw[0] in "\"'" else raw)
-        at = found.end()
+        at = key.end()
     return tuple(keys), at
 
 
@@ -186,29 +186,29 @@ def _line_end(text: str, at: int) -> int:
 
 
 def _behind_blanks(text: str, at: int) -> int:
-    found = _BLANKS.match(text, at)
-    return found.end() if found else at
+    blanks = _BLANKS.match(text, at)
+    return blanks.end() if blanks else at
 
 
 # ---------------------------------------------------------------- splices
 
 
-def _appended(text: str, wanted: WantedMember) -> str:
+def _appended(text: str, table: WantedMember) -> str:
     """The text with the table at its end, an empty line below what is there.
 
     Where the last line had no end, it gets one and no empty line: by this it is known that it had none.
     """
     newline = _newline(text)
-    lines = [f"[{'.'.join(map(_key, wanted.path))}]", *_lines(wanted.value)]
+    lines = [f"[{'.'.join(map(_key, table.path))}]", *_lines(table.value)]
     block = "".join(line + newline for line in lines)
     return text + ("" if text in ("", _BYTE_ORDER_MARK) else newline) + block
 
 
-def _renewed(text: str, wanted: WantedMember) -> str:
+def _renewed(text: str, table: WantedMember) -> str:
     """The text with the keys of our table as they are wanted today; others that stand in it stay."""
-    for key, value in reversed(wanted.value.items()):
+    for key, value in reversed(table.value.items()):
         statements = {one.path: one for one in _statements(text)}
-        header, known = statements.get(wanted.path), statements.get((*wanted.path, key))
+        header, known = statements.get(table.path), statements.get((*table.path, key))
         if known is not None and not known.is_header:
             if tomllib.loads(f"value = {text[known.value : known.stop]}")["value"] != value:
                 text = text[: known.value] + _rendered(value) + text[known.stop :]
@@ -220,8 +220,8 @@ def _renewed(text: str, wanted: WantedMember) -> str:
 
 def _without(text: str, path: KeyPath) -> str:
     """The text without all statements that stand at or below the path."""
-    ours = [one for one in _statements(text) if one.path[: len(path)] == path]
-    for start, end in reversed(_blocks(text, ours)):
+    statements = [one for one in _statements(text) if one.path[: len(path)] == path]
+    for start, end in reversed(_blocks(text, statements)):
         before = text[:start]
         newline = "\r\n" if before.endswith("\r\n") else "\n"
         is_below_an_empty_line = before == newline or before.endswith(("\n\n", "\n\r\n"))

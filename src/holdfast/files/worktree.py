@@ -49,7 +49,7 @@ def outside(path: str) -> str:
 
 def read(root: Path, path: str) -> bytes | None:
     """The bytes of the file; None if nothing is there. PathRefused for anything but a regular file."""
-    with _told(path, "read"):
+    with _allowed_path(path, "read"):
         try:
             with _folder(root, path) as folder:
                 return _content(path, folder)
@@ -59,7 +59,7 @@ def read(root: Path, path: str) -> bytes | None:
 
 def write(root: Path, path: str, content: bytes) -> None:
     """Put `content` in place of the file in one step; a new file is for its owner alone."""
-    with _told(path, "write"):
+    with _allowed_path(path, "write"):
         _make_folders(root, path)
         with _folder(root, path) as folder:
             draft = _draft(folder, content, _mode(path, folder))
@@ -73,7 +73,7 @@ def write(root: Path, path: str, content: bytes) -> None:
 
 def look_into(root: Path, path: str) -> bytes | None:
     """The bytes of any file of the worktree, which nobody is about to change; None if nothing is there."""
-    with _told(path, "read", outside):
+    with _allowed_path(path, "read", outside):
         try:
             with _folder(root, path) as folder:
                 return _content(path, folder)
@@ -84,7 +84,7 @@ def look_into(root: Path, path: str) -> bytes | None:
 def listed(root: Path, folder: str) -> tuple[str, ...]:
     """The names of the Markdown files in a folder of the worktree; none where there is no such folder."""
     inside = f"{folder}/any{SUFFIX}"
-    with _told(inside, "read"):
+    with _allowed_path(inside, "read"):
         try:
             with _folder(root, inside) as opened:
                 names = os.listdir(opened)  # noqa: PTH208 (an open directory has no path)
@@ -164,7 +164,7 @@ _LINKS: Final = frozenset({errno.ELOOP, errno.ENOTDIR, errno.EMLINK})
 
 
 @contextlib.contextmanager
-def _told(path: str, verb: str, rule: Callable[[str], str] = fault) -> Generator[None]:
+def _allowed_path(path: str, verb: str, rule: Callable[[str], str] = fault) -> Generator[None]:
     """Let no path through that may not be used, and say what the system refused, for which file."""
     if reason := rule(path):
         raise PathRefused(f"`{path}` is refused: {reason}", "name a Markdown file below the worktree's top")

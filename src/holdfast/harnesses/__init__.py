@@ -38,7 +38,7 @@ def get(name: str) -> Harness:
 def here(name: str, environment: Mapping[str, str]) -> Harness:
     """The harness with that name, with its files where this environment says they are."""
     harness = get(name)
-    return harness.moved(environment) if isinstance(harness, Movable) else harness
+    return harness.for_environment(environment) if isinstance(harness, Movable) else harness
 
 
 def reader(name: str) -> Reader:

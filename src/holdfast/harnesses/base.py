@@ -16,7 +16,7 @@ from typing import Protocol, runtime_checkable
 from holdfast.core.agent_log.records import Log, Record
 from holdfast.core.brief.brief_input import KeptByHarness
 from holdfast.core.events.event import Event, Skipped, Source
-from holdfast.core.events.install_request import Skill, Wanted, WantedCopy, WantedEntry, WantedMember
+from holdfast.core.events.install_request import InstallEntry, Skill, WantedCopy, WantedEntry, WantedMember
 from holdfast.core.session.pressure import AutoCompact
 from holdfast.core.session.session import Process
 from holdfast.lazy_dataclass import dataclass
@@ -141,7 +141,7 @@ class Reader(Protocol):
 
     name: str
     title: str
-    kept: KeptByHarness
+    kept_by_harness: KeptByHarness
     """What the harness itself gives its model again after a compaction."""
     instruction_files: tuple[str, ...]
     """The files at the top of a worktree in which it looks for instructions."""
@@ -202,9 +202,9 @@ class Harness(Reader, Protocol):
     """The command that starts it; with `--version` it prints its version."""
     recorded_with: str
     """The version of the harness that this code was tested with."""
-    carried: tuple[str, ...]
+    hook_variables: tuple[str, ...]
     """Environment variables that the hook may carry; one that ends in `_PID` names the harness's process."""
-    quiet: tuple[str, ...]
+    rarely_answered: tuple[str, ...]
     """Hook events that are seldom answered: the hook waits only briefly for an answer."""
     answer_limit: int
     """The largest answer that the harness accepts from one hook, in the unit of `answer_size`."""
@@ -235,11 +235,11 @@ class Harness(Reader, Protocol):
         """How it is started with this prompt, which does not begin with a hyphen."""
         ...
 
-    def hurdle(self, home: Path, hook_command: str) -> SetupBlocker | None:
+    def setup_blocker(self, home: Path, hook_command: str) -> SetupBlocker | None:
         """What its user has to do in the harness itself before Holdfast's hooks run; None if nothing."""
         ...
 
-    def wanted(self, hook_command: str, home: Path) -> tuple[WantedEntry | WantedMember, ...]:
+    def hook_entries(self, hook_command: str, home: Path) -> tuple[WantedEntry | WantedMember, ...]:
         """The entries that setup adds to the harness's own files; the first holds the command."""
         ...
 
@@ -257,7 +257,7 @@ class KeptInRows(Protocol):
 class Plugged(Protocol):
     """A harness that calls no command: it loads Holdfast's plugin, which carries hook events and answers."""
 
-    def wanted_plugin(self, holdfast: Path, home: Path) -> tuple[WantedCopy, ...]:
+    def plugin_files(self, holdfast: Path, home: Path) -> tuple[WantedCopy, ...]:
         """The plugin's files, made for this Holdfast home."""
         ...
 
@@ -266,7 +266,7 @@ class Plugged(Protocol):
 class Movable(Protocol):
     """A harness whose environment can place its own files elsewhere."""
 
-    def moved(self, environment: Mapping[str, str]) -> Harness:
+    def for_environment(self, environment: Mapping[str, str]) -> Harness:
         """The same harness, with its files where this environment says."""
         ...
 
@@ -287,7 +287,7 @@ class InProject(Protocol):
 class Searching(Protocol):
     """A harness that searches memory files by itself."""
 
-    def searched(self, home: Path) -> tuple[Path, ...]:
+    def memory_search_paths(self, home: Path) -> tuple[Path, ...]:
         """The files and directories that it searches; none if that is off."""
         ...
 
@@ -300,16 +300,16 @@ class StatusLine(Protocol):
         """Parse what it sends when it asks for its status line."""
         ...
 
-    def wanted_status_line(self, command: str, home: Path) -> tuple[WantedMember, ...]:
+    def status_line_entries(self, command: str, home: Path) -> tuple[WantedMember, ...]:
         """The settings that make this command print the status line, unless another command does already."""
         ...
 
 
 @runtime_checkable
-class Rehearsed(Protocol):
+class SelfTestable(Protocol):
     """A harness whose hook events Holdfast can generate, to test the path that they take."""
 
-    def rehearsal(self, first: str, second: str, cwd: str, prompt: str) -> tuple[bytes, ...]:
+    def self_test_events(self, first: str, second: str, cwd: str, prompt: str) -> tuple[bytes, ...]:
         """The hook events of a session with this prompt that is cleared, and of the session that follows.
 
         The answer to the last of them holds a brief with the prompt in it.
@@ -342,7 +342,7 @@ class Wrapped(Protocol):
         """
         ...
 
-    def farewell(self, session: str, transcript: str, cwd: str) -> bytes:
+    def session_end_event(self, session: str, transcript: str, cwd: str) -> bytes:
         """The hook event of a session's end, for a session that has no hooks to send it."""
         ...
 
@@ -351,7 +351,7 @@ class Wrapped(Protocol):
 class MidTurn(Protocol):
     """A harness that accepts text for its model in the middle of a turn."""
 
-    def wanted_mid_turn(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
+    def mid_turn_entries(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
         """The entries that make it call the hook then, too."""
         ...
 
@@ -360,7 +360,7 @@ class MidTurn(Protocol):
 class Tooled(Protocol):
     """A harness whose agents can use Holdfast's tools."""
 
-    def wanted_tools(self, relay: Sequence[str], home: Path) -> tuple[Wanted, ...]:
+    def tool_entries(self, relay: Sequence[str], home: Path) -> tuple[InstallEntry, ...]:
         """The entries that start the tool server with this command line, whose fourth word is the relay."""
         ...
 

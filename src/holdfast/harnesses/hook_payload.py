@@ -187,7 +187,7 @@ def prompted(event: str, session: str, cwd: str, prompt: str) -> bytes:
     )
 
 
-def rehearsal(
+def self_test_events(
     first: str, second: str, cwd: str, prompt: str, event: str = "UserPromptSubmit"
 ) -> tuple[bytes, ...]:
     """The hook events of a session up to and past a `/clear`; `event` is the harness's name for a prompt."""
@@ -202,7 +202,7 @@ def rehearsal(
     )
 
 
-def farewell(session: str, transcript: str, cwd: str) -> bytes:
+def session_end_event(session: str, transcript: str, cwd: str) -> bytes:
     """The hook event that such a harness sends when a session ends."""
     fields = {"session_id": session, "transcript_path": transcript, "cwd": cwd, "reason": "other"}
     return msgspec.json.encode({"hook_event_name": "SessionEnd", **fields})

@@ -11,7 +11,7 @@ from typing import Final
 import anthropic
 
 from holdfast.errors import ModelBusy, ModelError
-from holdfast.models.base import CUT_OFF, REFUSED, Address, Answer, only_own_headers, status_error
+from holdfast.models.base import CUT_OFF, REFUSED, Address, ModelAnswer, only_own_headers, status_error
 
 _TROUBLE: Final = {"refusal": REFUSED, "max_tokens": CUT_OFF}
 ITS_OWN: Final = "https://api.anthropic.com"
@@ -28,7 +28,7 @@ class AnthropicWriter:
     def name(self) -> str:
         return f"anthropic/{self._model}"
 
-    def write(self, question: str, most_tokens: int) -> Answer:
+    def write(self, question: str, most_tokens: int) -> ModelAnswer:
         try:
             with _client(self._address) as client:
                 answer = client.messages.create(
@@ -42,7 +42,7 @@ class AnthropicWriter:
         usage = answer.usage
         cached = (usage.cache_read_input_tokens or 0) + (usage.cache_creation_input_tokens or 0)
         trouble = _TROUBLE.get(answer.stop_reason or "", "")
-        return Answer(text, usage.input_tokens + cached, usage.output_tokens, trouble)
+        return ModelAnswer(text, usage.input_tokens + cached, usage.output_tokens, trouble)
 
 
 def load(model: str, address: Address) -> AnthropicWriter:

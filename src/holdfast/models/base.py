@@ -57,12 +57,12 @@ CUT_OFF: Final = "its answer was cut off"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ModelAnswer:
     """What a model wrote, and how many tokens it was sent and gave back, as it counted them."""
 
     text: str
     sent: int
-    given: int
+    received: int
     trouble: str = ""
     """Why the text is of no use, although it was paid for."""
 
@@ -84,7 +84,7 @@ class Writer(Protocol):
         """Which model it is, for a person."""
         ...
 
-    def write(self, question: str, most_tokens: int) -> Answer:
+    def write(self, question: str, most_tokens: int) -> ModelAnswer:
         """The answer, of at most so many tokens. ModelBusy if it is worth asking again, else ModelError."""
         ...
 
@@ -119,8 +119,8 @@ def only_own_headers(key: str) -> Callable[[Request], None]:
                 del headers[name]
         headers["host"] = request.url.netloc.decode("ascii")
         headers["user-agent"] = AGENT
-        for name, ours in (("authorization", f"Bearer {key}"), ("x-api-key", key)):
+        for name, own_value in (("authorization", f"Bearer {key}"), ("x-api-key", key)):
             if name in headers:
-                headers[name] = ours
+                headers[name] = own_value
 
     return keep

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Final
 
 from holdfast.errors import ModelBusy, ModelError
-from holdfast.models.base import Answer
+from holdfast.models.base import ModelAnswer
 
 CHARS_PER_TOKEN: Final = 4
 """What one says where nothing counts."""
-_SAID: Final = 300
+_ERROR_CHARS: Final = 300
 
 
 class CommandWriter:
@@ -37,15 +37,15 @@ class CommandWriter:
     def name(self) -> str:
         return f"command/{Path(self._words[0]).name}"
 
-    def write(self, question: str, most_tokens: int) -> Answer:  # noqa: ARG002 - a command has its own limit
+    def write(self, question: str, most_tokens: int) -> ModelAnswer:  # noqa: ARG002 - a command has its own limit
         try:
             answer, stderr, status = self._run(question)
         except OSError as error:
             raise ModelError(f"`{self._words[0]}` cannot be run: {error.strerror or error}") from error
         if status != 0:
-            error_text = " ".join(stderr.split())[-_SAID:]
+            error_text = " ".join(stderr.split())[-_ERROR_CHARS:]
             raise ModelError(f"`{self._words[0]}` ended with {status}: {error_text}")
-        return Answer(answer.strip(), len(question) // CHARS_PER_TOKEN, len(answer) // CHARS_PER_TOKEN)
+        return ModelAnswer(answer.strip(), len(question) // CHARS_PER_TOKEN, len(answer) // CHARS_PER_TOKEN)
 
     def _run(self, question: str) -> tuple[str, str, int]:
         with subprocess.Popen(
@@ -61,11 +61,11 @@ class CommandWriter:
             start_new_session=True,
         ) as process:
             try:
-                answer, said = process.communicate(question, timeout=self._timeout)
+                answer, stderr = process.communicate(question, timeout=self._timeout)
             except subprocess.TimeoutExpired as error:
                 _end(process)
                 raise ModelBusy("no answer in time") from error
-            return answer, said, process.returncode
+            return answer, stderr, process.returncode
 
 
 def _end(process: subprocess.Popen[str]) -> None:

@@ -11,7 +11,7 @@ from typing import Final
 import openai
 
 from holdfast.errors import ModelBusy, ModelError
-from holdfast.models.base import CUT_OFF, REFUSED, Address, Answer, only_own_headers, status_error
+from holdfast.models.base import CUT_OFF, REFUSED, Address, ModelAnswer, only_own_headers, status_error
 
 _TROUBLE: Final = {"content_filter": REFUSED, "length": CUT_OFF}
 ITS_OWN: Final = "https://api.openai.com/v1"
@@ -29,7 +29,7 @@ class OpenaiWriter:
     def name(self) -> str:
         return f"openai/{self._model}"
 
-    def write(self, question: str, most_tokens: int) -> Answer:
+    def write(self, question: str, most_tokens: int) -> ModelAnswer:
         try:
             with _client(self._address) as client:
                 answer = client.chat.completions.create(
@@ -43,10 +43,10 @@ class OpenaiWriter:
         usage = answer.usage
         sent, received = (usage.prompt_tokens, usage.completion_tokens) if usage else (0, 0)
         if not answer.choices:
-            return Answer("", sent, received)
+            return ModelAnswer("", sent, received)
         choice = answer.choices[0]
         trouble = REFUSED if choice.message.refusal else _TROUBLE.get(choice.finish_reason, "")
-        return Answer(choice.message.content or "", sent, received, trouble)
+        return ModelAnswer(choice.message.content or "", sent, received, trouble)
 
 
 def load(model: str, address: Address) -> OpenaiWriter:

@@ -58,30 +58,30 @@ class StaticEmbedder:
 
     def nearness(self, words: Sequence[str], texts: Sequence[str]) -> list[float]:
         asked = dict.fromkeys(chain.from_iterable(map(self._spoken, words)))
-        wanted = [pieces for word in asked if (pieces := self._wordpiece.pieces(word))]
-        if not wanted or not texts:
+        query_words = [pieces for word in asked if (pieces := self._wordpiece.pieces(word))]
+        if not query_words or not texts:
             return [0.0] * len(texts)
         # A word in several pieces is a rare one.
-        says = np.array([self._says[one[0]] if len(one) == 1 else 1 for one in wanted], np.float32)
-        best = self._best(self._directions(wanted), [self._spoken(text) for text in texts])
+        says = np.array([self._says[one[0]] if len(one) == 1 else 1 for one in query_words], np.float32)
+        best = self._best(self._directions(query_words), [self._spoken(text) for text in texts])
         return [float(one) for one in best @ (says / says.sum())]
 
     def knows(self, words: Sequence[str]) -> bool:
         spoken = chain.from_iterable(map(self._spoken, words))
         return any(0 < len(self._wordpiece.pieces(word)) <= PIECES_KNOWN for word in spoken)
 
-    def _best(self, wanted: Floats, spoken: Sequence[Sequence[str]]) -> Floats:
+    def _best(self, query_directions: Floats, spoken: Sequence[Sequence[str]]) -> Floats:
         """For each text and each wanted word, how like it the likest word of the text is."""
         places = {word: place for place, word in enumerate(dict.fromkeys(chain(("",), *spoken)))}
         # Not `@`: threads of a linear algebra library would take longer to wake than this takes.
         spoken_directions = self._directions([self._wordpiece.pieces(word) or NOTHING for word in places])
-        likeness = np.einsum("wd,ad->wa", spoken_directions, wanted)
+        likeness = np.einsum("wd,ad->wa", spoken_directions, query_directions)
         np.clip((likeness - UNLIKE) / (1 - UNLIKE), 0, 1, out=likeness)
         # Each text begins with the empty word, which is like nothing, so that none is without a word.
         own = chain.from_iterable((0, *map(places.__getitem__, words)) for words in spoken)
         starts = list(accumulate((len(words) + 1 for words in spoken), initial=0))
-        said = likeness.take(np.fromiter(own, np.intp, starts.pop()), axis=0)
-        best: Floats = np.maximum.reduceat(said, starts, axis=0)
+        similarities = likeness.take(np.fromiter(own, np.intp, starts.pop()), axis=0)
+        best: Floats = np.maximum.reduceat(similarities, starts, axis=0)
         return best
 
     def _directions(self, words: Sequence[Pieces]) -> Floats:
@@ -160,7 +160,7 @@ class WordPiece:
         """The longest piece that the rest of the word begins with, again and again."""
         if len(word) > LONGEST_WORD:
             return ()
-        found: list[int] = []
+        pieces: list[int] = []
         start, prefix = 0, ""
         while start < len(word):
             for end in range(len(word), start, -1):
@@ -169,9 +169,9 @@ class WordPiece:
                     break
             else:
                 return ()
-            found.append(place)
+            pieces.append(place)
             start, prefix = end, "##"
-        return tuple(found)
+        return tuple(pieces)
 
 
 class _Payloads(dict[int, str | None]):

@@ -118,7 +118,7 @@ def test_the_same_file_gives_the_same_brief_wherever_it_stands(transcript: Path,
 
 def test_ages_count_from_the_last_record_or_the_time_given(transcript: Path) -> None:
     assert " old: data" not in preview(CLAUDE, transcript).brief.text
-    at = preview(CLAUDE, transcript).told.now + 7_200_000
+    at = preview(CLAUDE, transcript).brief_input.now + 7_200_000
     assert "2 h old" in preview(CLAUDE, transcript, at=at).brief.text
 
 
@@ -151,7 +151,7 @@ def test_a_subagents_work_counts_only_until_the_last_line_read(transcript: Path)
 
 def test_after_a_compaction_the_brief_says_so(tmp_path: Path) -> None:
     compacted = preview(CLAUDE, written(tmp_path / "s1.jsonl", [*RECORDS, BOUNDARY]))
-    assert compacted.told.reason is Reason.COMPACT
+    assert compacted.brief_input.reason is Reason.COMPACT
     assert "Just compacted" in compacted.brief.text
     assert "mend the lexer" in compacted.brief.text
 
@@ -159,7 +159,7 @@ def test_after_a_compaction_the_brief_says_so(tmp_path: Path) -> None:
 def test_a_compaction_that_work_followed_is_not_called_the_last_thing_that_happened(tmp_path: Path) -> None:
     later = record(7, "user", "and now the printer")
     went_on = preview(CLAUDE, written(tmp_path / "s1.jsonl", [*RECORDS, BOUNDARY, later]))
-    assert went_on.told.reason is Reason.STARTUP
+    assert went_on.brief_input.reason is Reason.STARTUP
     assert "Just compacted" not in went_on.brief.text
 
 

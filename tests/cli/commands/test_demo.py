@@ -69,7 +69,7 @@ def run(environment: Mapping[str, str], *options: str) -> str:
     return done.stdout
 
 
-def told(replayed: Replayed) -> str:
+def printed(replayed: Replayed) -> str:
     said = io.StringIO()
     tell(Console(file=said, width=80), replayed)
     return said.getvalue()
@@ -129,8 +129,8 @@ def test_what_is_said_to_be_lost_is_not_in_what_was_left(replayed: Replayed, tmp
         assert any(sign.lower() not in window for sign in signs[fact.name])
 
 
-def test_the_brief_and_the_checkpoint_are_told_word_for_word(replayed: Replayed) -> None:
-    said = told(replayed)
+def test_the_brief_and_the_checkpoint_are_reported_word_for_word(replayed: Replayed) -> None:
+    said = printed(replayed)
     # The texts have empty lines with a bar of their own, so that a section ends at the first without.
     assert quoted(said, HEADS[1]).split() == replayed.checkpoint.split()
     assert quoted(said, HEADS[3]).split() == replayed.brief.text.split()
@@ -138,13 +138,13 @@ def test_the_brief_and_the_checkpoint_are_told_word_for_word(replayed: Replayed)
 
 def test_it_says_what_was_found_and_not_what_was_hoped_for(replayed: Replayed) -> None:
     missing = tuple(replace(fact, left=True, in_brief=False) for fact in replayed.facts)
-    said = told(replace(replayed, facts=missing))
+    said = printed(replace(replayed, facts=missing))
     assert "the agent has lost 0:\n   kept    " in said
     assert "the brief holds 0:\n   MISSING " in said
 
 
 def test_it_fits_80_columns(replayed: Replayed) -> None:
-    assert [line for line in told(replayed).splitlines() if len(line) > 80] == []
+    assert [line for line in printed(replayed).splitlines() if len(line) > 80] == []
 
 
 def test_help_has_an_example(environment: Mapping[str, str]) -> None:
@@ -155,12 +155,12 @@ FACT = Fact("name", "text", ("one sign", "the other"))
 
 
 @pytest.mark.parametrize("text", ["one sign and the other", "The Other, and ONE\n   SIGN"])
-def test_a_fact_is_told_where_all_its_signs_are(text: str) -> None:
+def test_a_fact_is_present_where_all_its_signs_are(text: str) -> None:
     assert FACT.is_in(text)
 
 
 @pytest.mark.parametrize("text", ["", "one sign", "the other one", "one, sign, the other"])
-def test_a_fact_is_not_told_where_a_sign_is_missing(text: str) -> None:
+def test_a_fact_is_missing_where_a_sign_is_missing(text: str) -> None:
     assert not FACT.is_in(text)
 
 

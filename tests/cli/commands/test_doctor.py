@@ -42,7 +42,7 @@ def test_it_says_that_setup_was_never_run_and_makes_no_home(person: Person) -> N
     assert not person.home.exists()
 
 
-def test_after_setup_all_is_well_and_a_letter_makes_the_round_trip(connected: Person) -> None:
+def test_after_setup_all_is_well_and_a_hook_event_makes_the_round_trip(connected: Person) -> None:
     assert failures(connected) == {}
     shown = connected.types("doctor")
     trip = f"ok    round trip of {HARNESS}: from hook event to brief, through hook and daemon, in "
@@ -61,7 +61,7 @@ def damaged_store_set_aside(person: Person) -> None:
     (person.home / "store.corrupt-29990101T000000Z.db").touch(0o600)
 
 
-def letters_dropped(person: Person) -> None:
+def hook_events_dropped(person: Person) -> None:
     (person.home / "spool").mkdir(mode=0o700, exist_ok=True)
     (person.home / "spool" / "dropped").touch(0o600)
     (person.home / "spool" / "dropped").write_text("3\n")
@@ -99,7 +99,7 @@ def hook_changed_by_someone(person: Person) -> None:
     [
         (settings_rewritten, HOOKS, "are gone from"),
         (damaged_store_set_aside, "set aside", "store.corrupt-29990101T000000Z.db"),
-        (letters_dropped, "spool", "3 were dropped"),
+        (hook_events_dropped, "spool", "3 were dropped"),
         (home_open_to_others, "home", "others may look into"),
         (interpreter_gone, f"interpreter for {HARNESS}", "no Python at `/nonexistent/python`"),
         (repository_setting_what_it_may_not, "config", "daemon.idle_exit_minutes"),
@@ -140,7 +140,7 @@ def test_a_hook_that_is_turned_off_is_said(connected: Person) -> None:
 
 @pytest.mark.parametrize(
     "spoil",
-    [settings_rewritten, letters_dropped, home_open_to_others, interpreter_gone, hook_changed_by_someone],
+    [settings_rewritten, hook_events_dropped, home_open_to_others, interpreter_gone, hook_changed_by_someone],
 )
 def test_what_is_safe_to_mend_is_mended(connected: Person, spoil: Callable[[Person], None]) -> None:
     spoil(connected)
@@ -193,7 +193,7 @@ def test_a_daemon_that_hangs_is_waited_for_once(connected: Person) -> None:
         holder.kill()
 
 
-def test_what_was_captured_and_told_back_is_said(connected: Person) -> None:
+def test_what_was_captured_and_given_back_is_reported(connected: Person) -> None:
     connected.prompts("mend the parser")
     shown = connected.types("doctor").out
     assert f"ok    activity of {HARNESS}: last capture " in shown

@@ -75,7 +75,7 @@ def test_people_get_a_row_for_each_finder(person: Person, data: Path) -> None:
     assert "4 questions about 8 memories" in done.err
 
 
-def test_a_folder_without_a_set_is_told_with_what_would_be_one(person: Person) -> None:
+def test_a_folder_without_a_set_is_reported_with_what_would_be_one(person: Person) -> None:
     empty = person.root / "empty"
     empty.mkdir()
     done = person.types("eval", "retrieval", "--data", str(empty), "--json")

@@ -10,7 +10,7 @@ import pytest
 from holdfast import embed
 from holdfast.core.agent_log.records import new_record
 from holdfast.engine.models import note_use
-from holdfast.models.base import Answer
+from holdfast.models.base import ModelAnswer
 from holdfast.settings import Models
 from holdfast.stores.sqlite import open_store
 from tests.cli.conftest import Person
@@ -84,7 +84,7 @@ def test_what_asking_models_took_is_shown_by_day(person: Person) -> None:
     store = open_store(person.home / "store.db", person.home / "backups", NOON)
     prices = Models(sent_cents=100, given_cents=500)
     at = embed._now()
-    note_use(store, at, "anthropic/small", Answer("x", 10_000, 2_000), prices)
+    note_use(store, at, "anthropic/small", ModelAnswer("x", 10_000, 2_000), prices)
     note_use(store, at, "anthropic/small", None, prices)
     store.close()
     (row,) = person.types("models", "usage", "--json").json

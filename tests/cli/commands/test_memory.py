@@ -23,7 +23,7 @@ def listed(person: Person, *words: str) -> list[str]:
     return [row["text"] for row in person.types("memories", "list", "--json", *words).json]
 
 
-def told(done: Done) -> tuple[str, str]:
+def error_and_hint(done: Done) -> tuple[str, str]:
     """Error and hint of a command that failed with a clear sentence."""
     assert (done.status, done.out) == (1, ""), done.err
     error, _, hint = done.err.removeprefix("error: ").partition("\n\nhint: ")
@@ -194,7 +194,7 @@ def test_to_a_file_it_is_written_and_found_there(person: Person) -> None:
 
 def test_a_folder_that_leads_elsewhere_is_refused(person: Person) -> None:
     (person.project / "memory").symlink_to(person.root)
-    error, _ = told(person.types("remember", PORT, "--to-file"))
+    error, _ = error_and_hint(person.types("remember", PORT, "--to-file"))
     assert "is refused" in error
 
 
@@ -221,7 +221,7 @@ MISTAKES = [
 def test_an_error_is_a_sentence_with_a_hint_and_changes_nothing(person: Person) -> None:
     remembered(person, PORT)
     for words, error, hint in MISTAKES:
-        said = told(person.types(*words))
+        said = error_and_hint(person.types(*words))
         assert said[0].startswith(error), words
         assert hint in said[1], words
     assert listed(person) == [PORT]
@@ -234,7 +234,7 @@ def test_what_comes_from_a_pipe_is_looked_at_too(person: Person) -> None:
         (b"", "there is nothing to remember"),
         (b"\x00\x1b", "there is nothing to remember"),
     ):
-        assert told(person.types("remember", "-", given=given))[0].startswith(error)
+        assert error_and_hint(person.types("remember", "-", given=given))[0].startswith(error)
     assert listed(person) == []
 
 
@@ -283,7 +283,7 @@ def test_a_memory_said_in_a_session_is_in_its_next_digest(person: Person) -> Non
 
 def test_a_person_at_a_terminal_is_asked_before_a_memory_goes(person: Person) -> None:
     id = remembered(person, PORT)
-    assert "nobody is there to answer" in told(person.types("memories", "forget", id))[0]
+    assert "nobody is there to answer" in error_and_hint(person.types("memories", "forget", id))[0]
     ours, theirs = pty.openpty()
     done = subprocess.Popen(
         person.command("memories", "forget", id),

@@ -31,12 +31,12 @@ from tests.core.logs import LOGS, NOON, answered, asked, chain, compacted, messa
 FIRST_TURNS = chain(("user", "one"), ("assistant", "two"), ("user", "three"), ("assistant", "four"))
 
 
-def told(records: Sequence[Record]) -> list[str]:
+def texts_in_turns(records: Sequence[Record]) -> list[str]:
     """Every text of the turns, in their order."""
     return [part.text for turn in turns_of(records) for part in turn.parts if isinstance(part, Text)]
 
 
-def test_without_a_compaction_all_is_told() -> None:
+def test_without_a_compaction_all_is_shown() -> None:
     assert turns_of(FIRST_TURNS) == (
         UserTurn((Text("one"),)),
         AgentTurn((Text("two"),)),
@@ -46,7 +46,7 @@ def test_without_a_compaction_all_is_told() -> None:
     assert window_of(FIRST_TURNS).whole
 
 
-def test_nothing_is_told_of_nothing() -> None:
+def test_nothing_is_shown_of_nothing() -> None:
     assert turns_of(()) == ()
 
 
@@ -55,7 +55,7 @@ def test_nothing_is_told_of_nothing() -> None:
 
 def test_a_summary_stands_for_what_came_before_the_first_kept_record() -> None:
     log = [*FIRST_TURNS, compacted("c", "3", "so far", "2"), asked("5", "c", "five")]
-    assert told(log) == [SUMMARY.format("so far"), "three", "four", "five"]
+    assert texts_in_turns(log) == [SUMMARY.format("so far"), "three", "four", "five"]
 
 
 def test_only_the_last_compaction_counts() -> None:
@@ -66,37 +66,37 @@ def test_only_the_last_compaction_counts() -> None:
         compacted("c2", "5", "second", "3"),
         asked("6", "c2", "six"),
     ]
-    assert told(log) == [SUMMARY.format("second"), "four", "five", "six"]
+    assert texts_in_turns(log) == [SUMMARY.format("second"), "four", "five", "six"]
 
 
 @pytest.mark.parametrize("first_kept", ["", "c", "gone"])
 def test_a_compaction_that_keeps_nothing_is_followed_by_what_came_after(first_kept: str) -> None:
     log = [*FIRST_TURNS, compacted("c", "3", "so far", first_kept), asked("5", "c", "five")]
-    assert told(log) == [SUMMARY.format("so far"), "five"]
+    assert texts_in_turns(log) == [SUMMARY.format("so far"), "five"]
 
 
 def test_a_compaction_on_another_branch_does_not_count() -> None:
     log = [*FIRST_TURNS, compacted("c", "1", "elsewhere", "0"), asked("5", "3", "five")]
-    assert told(path_to(log)) == ["one", "two", "three", "four", "five"]
-    assert told(path_to(log, "c")) == [SUMMARY.format("elsewhere"), "one", "two"]
+    assert texts_in_turns(path_to(log)) == ["one", "two", "three", "four", "five"]
+    assert texts_in_turns(path_to(log, "c")) == [SUMMARY.format("elsewhere"), "one", "two"]
 
 
 def test_ids_are_never_compared() -> None:
     log = [asked("z", "", "old"), asked("a", "z", "kept"), compacted("0", "a", "so far", "a")]
-    assert told(log) == [SUMMARY.format("so far"), "kept"]
+    assert texts_in_turns(log) == [SUMMARY.format("so far"), "kept"]
 
 
 def test_a_compaction_that_cannot_be_read_compacts_nothing() -> None:
     log = [*FIRST_TURNS, new_record("compaction", "c", "3", NOON, {"summary": 5})]
-    assert told(log) == ["one", "two", "three", "four"]
+    assert texts_in_turns(log) == ["one", "two", "three", "four"]
 
 
 def test_after_a_reset_the_conversation_begins_anew() -> None:
     reset = new_record("reset", "r", "c", NOON, {"reason": "new"})
     log = [*FIRST_TURNS, compacted("c", "3", "so far", "2"), reset, asked("5", "r", "five")]
-    assert told(log) == ["five"]
+    assert texts_in_turns(log) == ["five"]
     again = [*log, compacted("c2", "5", "after", "0"), asked("6", "c2", "six")]
-    assert told(again) == [SUMMARY.format("after"), "six"]
+    assert texts_in_turns(again) == [SUMMARY.format("after"), "six"]
 
 
 def test_what_is_kept_never_begins_between_a_call_and_its_result() -> None:
@@ -156,11 +156,11 @@ def test_a_result_that_comes_late_stands_with_its_call() -> None:
     assert hurry == UserTurn((Text("and hurry"),))
 
 
-def test_a_result_without_a_call_is_not_told() -> None:
-    assert told([asked("1", "", "go"), returned("2", "1", "gone", "A")]) == ["go"]
+def test_a_result_without_a_call_is_not_shown() -> None:
+    assert texts_in_turns([asked("1", "", "go"), returned("2", "1", "gone", "A")]) == ["go"]
 
 
-def test_a_result_that_comes_twice_is_told_once() -> None:
+def test_a_result_that_comes_twice_is_shown_once() -> None:
     log = [
         asked("1", "", "go"),
         answered("2", "1", "", "a"),
@@ -192,7 +192,7 @@ def test_the_calls_of_an_answer_that_was_cut_off_were_never_made() -> None:
 # What else stands in a log
 
 
-def test_what_is_not_said_to_the_model_is_not_told() -> None:
+def test_what_is_not_said_to_the_model_is_not_shown() -> None:
     silent = [
         new_record(
             kind, kind, "1", NOON, {"content": "x", "summary": "x", "customType": "x", "checkpoint": {}}
@@ -200,10 +200,12 @@ def test_what_is_not_said_to_the_model_is_not_told() -> None:
         for kind in ("custom", "checkpoint", "model_change", "thinking_level_change", "surprise")
     ]
     hidden = message("2", "1", "bashExecution", None, command="ls", output="x", excludeFromContext=True)
-    assert told([asked("1", "", "hi"), *silent, hidden, message("3", "1", "system", "rules")]) == ["hi"]
+    assert texts_in_turns([asked("1", "", "hi"), *silent, hidden, message("3", "1", "system", "rules")]) == [
+        "hi"
+    ]
 
 
-def test_what_stands_for_a_person_is_told_in_their_role() -> None:
+def test_what_stands_for_a_person_is_shown_in_their_role() -> None:
     log = [
         message("1", "", "bashExecution", None, command="make", output="done\n", exitCode=2),
         new_record("custom_message", "2", "1", NOON, {"customType": "x", "content": "from a program"}),
@@ -219,10 +221,10 @@ def test_what_stands_for_a_person_is_told_in_their_role() -> None:
 
 
 def test_a_conversation_that_begins_with_an_answer_says_that_something_is_missing() -> None:
-    assert told([answered("1", "", "hello")]) == [UNKNOWN_BEFORE, "hello"]
+    assert texts_in_turns([answered("1", "", "hello")]) == [UNKNOWN_BEFORE, "hello"]
 
 
-def test_an_edit_changes_what_is_told_and_the_last_one_counts() -> None:
+def test_an_edit_changes_what_is_shown_and_the_last_one_counts() -> None:
     def edit(id: str, target: str, replacement: object) -> Record:
         return new_record("context_edit", id, "3", NOON, {"targetId": target, "replacement": replacement})
 
@@ -233,15 +235,18 @@ def test_an_edit_changes_what_is_told_and_the_last_one_counts() -> None:
         edit("e3", "1", None),
         edit("e4", "2", {"content": [{"type": "text", "text": "THREE"}]}),
     ]
-    assert told(log) == ["ONE", "THREE", "four"]
+    assert texts_in_turns(log) == ["ONE", "THREE", "four"]
 
 
 def test_an_agent_that_had_nothing_to_say_is_not_quoted_and_our_question_goes_with_it() -> None:
     question = new_record("custom_message", "q", "3", NOON, {"customType": FLUSH, "content": "Write it down"})
-    assert told([*FIRST_TURNS, question, answered("5", "q", " NO_REPLY\n"), asked("6", "5", "on")]) == [
-        *("one", "two", "three", "four", "on")
+    assert texts_in_turns(
+        [*FIRST_TURNS, question, answered("5", "q", " NO_REPLY\n"), asked("6", "5", "on")]
+    ) == [*("one", "two", "three", "four", "on")]
+    assert texts_in_turns([*FIRST_TURNS, question, answered("5", "q", "Noted.")])[-2:] == [
+        "Write it down",
+        "Noted.",
     ]
-    assert told([*FIRST_TURNS, question, answered("5", "q", "Noted.")])[-2:] == ["Write it down", "Noted."]
 
 
 @given(LOGS)
@@ -269,7 +274,7 @@ def test_what_is_past_is_not_missed(log: Log) -> None:
 
 
 @given(LOGS)
-def test_a_record_more_only_adds_to_what_was_told_within_a_window(log: Log) -> None:
+def test_a_record_more_only_adds_to_what_was_shown_within_a_window(log: Log) -> None:
     """So that a provider's prompt cache holds: what was sent before is the beginning of what is sent now."""
     path = path_to(log.records)
     before = turns_of(path)

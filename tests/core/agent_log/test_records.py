@@ -218,7 +218,7 @@ def test_in_any_log_every_parent_stands_before(log: Log) -> None:
 
 
 @given(LOGS)
-def test_a_log_told_twice_is_the_same(log: Log) -> None:
+def test_a_log_read_twice_is_the_same(log: Log) -> None:
     told = [record.line for record in log.records if not record.id.startswith("@")]
     assert read_log([*told, *told]) == read_log(told)
 

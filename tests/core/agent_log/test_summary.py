@@ -77,7 +77,7 @@ def test_a_long_conversation_keeps_its_beginning_and_its_end() -> None:
     assert "messages left out …]" in told
 
 
-def test_an_image_is_not_told_and_a_failure_is_called_one() -> None:
+def test_an_image_is_not_shown_and_a_failure_is_called_one() -> None:
     turns = (
         UserTurn((Text("look"), Image("image/png", "AAAA"))),
         AgentTurn((ToolCall("c", "see", '{"n":1}'),), (Result("c", (Text("boom"),), ok=False),)),
@@ -136,7 +136,7 @@ def test_the_object_in_an_answer_is_found_in_code_and_among_words(text: str) -> 
     assert summary.object_in(text) == '{"a": "```"}'
 
 
-def test_rows_are_told_once_and_on_one_line() -> None:
+def test_rows_are_shown_once_and_on_one_line() -> None:
     said = {"summary": "The parser is being fixed.", "failed": ["a\nb", "a b", " "], "topics": ["x", "x"]}
     result = answer(json.dumps(said), Material("", (), TRAIL), "m")
     assert isinstance(result, Written)

@@ -56,7 +56,7 @@ def test_the_smallest_of_all_limits_holds(
 
 @given(brief=st.integers(200, 4_000), more=st.integers(0, 6_000))
 def test_brief_continuity_and_a_strangers_ledger_together_keep_the_total(brief: int, more: int) -> None:
-    whole = replace(BriefInput(Reason.STARTUP, worked(), NOON), loaded=LOADED, strange=STRANGE)
+    whole = replace(BriefInput(Reason.STARTUP, worked(), NOON), startup=LOADED, repository_ledger=STRANGE)
     assert len(compose_for_start(whole, Budget(brief, brief + more, 500)).text) <= brief + more
 
 

@@ -172,7 +172,7 @@ def test_a_decision_or_a_failed_attempt_is_not_crowded_out_by_names(sentence: st
     assert sentence in compose(BriefInput(Reason.COMPACT, crowded, NOON), 2_000).text
 
 
-def test_what_failed_last_is_told_whatever_else_there_is() -> None:
+def test_what_failed_last_is_shown_whatever_else_there_is() -> None:
     command = "pytest tests/test_a_module_with_a_rather_long_name.py --maxfail=1 --strict-markers"
     failed = (
         called("f", Action.RUN, command),
@@ -182,14 +182,14 @@ def test_what_failed_last_is_told_whatever_else_there_is() -> None:
     assert f"Failed: `{command}`" in compose(BriefInput(Reason.COMPACT, crowded, NOON), 2_000).text
 
 
-def test_a_command_of_the_harness_that_stands_alone_is_not_told_as_what_was_asked_at_first() -> None:
+def test_a_command_of_the_harness_that_stands_alone_is_not_shown_as_what_was_asked_at_first() -> None:
     begun = after(session(), prompt("/init", "p1"), prompt("Make the recorder work in every browser", "p2"))
     text = compose(BriefInput(Reason.COMPACT, begun, NOON), WHOLE).text
     assert "every browser" in text
     assert "/init" not in text
 
 
-def test_of_a_plan_all_that_is_open_is_told_and_not_its_first_step_alone() -> None:
+def test_of_a_plan_all_that_is_open_is_shown_and_not_its_first_step_alone() -> None:
     steps = [
         f"Bring step {number} of the reader over to the new lexer, with its tests" for number in range(5)
     ]
@@ -205,7 +205,7 @@ def test_of_a_plan_all_that_is_open_is_told_and_not_its_first_step_alone() -> No
     assert [step for step in steps if step not in brief] == []
 
 
-def test_what_was_said_last_is_told_even_if_it_is_mere_narration() -> None:
+def test_what_was_said_last_is_shown_even_if_it_is_mere_narration() -> None:
     narration = "Now let me look at how the lexer of the second reader tells a comment from a string."
     crowded = after(session(), prompt("Mend it", "p1"), *crowd(0, 60), said(narration, "last"))
     assert f"Last said: {narration}" in compose(BriefInput(Reason.COMPACT, crowded, NOON), 2_000).text
@@ -259,7 +259,7 @@ def test_no_news_is_no_brief() -> None:
     assert compose_news(brief_input(Reason.RESUME), WHOLE).text == ""
 
 
-def test_another_session_is_named_and_nothing_of_it_is_told() -> None:
+def test_another_session_is_named_and_nothing_of_it_is_shown() -> None:
     parallel = replace(
         brief_input(Reason.PARALLEL), neighbours=("Session 0f0f0f0f is live at work in `/home/you/app`.",)
     )
@@ -276,7 +276,7 @@ def test_recalled_text_cannot_step_out_of_its_fence() -> None:
     assert without_injected_text(f"before {text} after") == "before  after"
 
 
-def test_a_file_is_told_beside_another_whose_name_ends_like_it() -> None:
+def test_a_file_is_shown_beside_another_whose_name_ends_like_it() -> None:
     both = after(
         session(),
         called("c1", Action.WRITE, "/home/you/app/totals.py"),
@@ -297,7 +297,7 @@ def test_a_next_step_of_long_ago_gives_way(steps: int, *, told_then: bool) -> No
     assert (step in compose(BriefInput(Reason.COMPACT, busy, NOON), 2_000).text) == told_then
 
 
-def test_a_search_that_found_nothing_is_told_as_such_and_behind_what_failed() -> None:
+def test_a_search_that_found_nothing_is_shown_as_such_and_behind_what_failed() -> None:
     worked_on = after(
         session(),
         called("c1", Action.RUN, "make test"),
@@ -311,13 +311,13 @@ def test_a_search_that_found_nothing_is_told_as_such_and_behind_what_failed() ->
     )
 
 
-def test_what_must_be_there_is_told_with_the_state() -> None:
+def test_what_must_be_there_is_shown_with_the_state() -> None:
     needed = "The tests need Redis on port 6380."
     busy = after(session(), prompt("Mend it", "p1"), said(needed, "a1"), *crowd(0, 60))
     assert f"- Needs: {needed}" in compose(BriefInput(Reason.COMPACT, busy, NOON), 2_000).text.splitlines()
 
 
-def test_the_users_last_word_to_a_tool_is_told_however_long_it_is() -> None:
+def test_the_users_last_word_to_a_tool_is_shown_however_long_it_is() -> None:
     words = "Look first at how the other readers do it, then bring the lexer over in three steps. " * 2
     refused = (called("x", Action.RUN, "make all"), replied(words, call="x"), returned("x", ok=False))
     busy = after(session(), prompt("Mend it", "p1"), *crowd(0, 60), *refused, *crowd(60, 70))
@@ -333,13 +333,13 @@ MINE = LayerContent(
 USUAL = Budget(2_000, 6_000, 60)
 
 
-def told(*layers: LayerContent) -> BriefInput:
-    return BriefInput(Reason.STARTUP, worked(), NOON, loaded=StartupInput(layers, ()))
+def with_continuity(*layers: LayerContent) -> BriefInput:
+    return BriefInput(Reason.STARTUP, worked(), NOON, startup=StartupInput(layers, ()))
 
 
 def test_what_the_brief_says_is_not_said_again() -> None:
-    bare = compose_for_start(replace(told(), loaded=None), USUAL)
-    both = compose_for_start(told(*LAYERS), USUAL)
+    bare = compose_for_start(replace(with_continuity(), startup=None), USUAL)
+    both = compose_for_start(with_continuity(*LAYERS), USUAL)
     assert both.text == bare.text, "the session that the brief is of is the one that was saved"
     omitted = [item.omitted for item in both.items if item.kind == CONTINUITY_KIND]
     assert omitted
@@ -347,27 +347,27 @@ def test_what_the_brief_says_is_not_said_again() -> None:
 
 
 def test_what_only_the_continuity_says_stands_behind_the_brief() -> None:
-    brief = compose_for_start(told(*LAYERS, MINE), USUAL).text
+    brief = compose_for_start(with_continuity(*LAYERS, MINE), USUAL).text
     assert brief.index("## Session Recovery Context") < brief.index(CONTINUITY_TITLE)
     assert brief.count("ask Ada about the port") == 1
     assert brief.count("tests/test_retry.py") == compose_for_start(
-        replace(told(), loaded=None), USUAL
+        replace(with_continuity(), startup=None), USUAL
     ).text.count("tests/test_retry.py")
     assert without_injected_text(brief).strip() == "", "both are between our marks"
 
 
 def test_where_there_is_no_session_the_continuity_stands_alone() -> None:
-    alone = replace(told(MINE), session=session())
+    alone = replace(with_continuity(MINE), session=session())
     assert compose_for_start(alone, USUAL).text.startswith(f"<holdfast-recall>\n{CONTINUITY_TITLE}\n")
 
 
 @given(chars=st.integers(0, 4_000), budget=st.integers(200, 2_000))
 def test_both_together_stay_within_the_room_of_a_start(chars: int, budget: int) -> None:
-    brief = compose_for_start(told(*LAYERS, MINE), Budget(budget, chars, 60))
+    brief = compose_for_start(with_continuity(*LAYERS, MINE), Budget(budget, chars, 60))
     assert len(brief.text) <= max(chars, budget)
 
 
 def test_less_room_makes_the_block_smaller() -> None:
-    full = compose_for_start(told(MINE), USUAL)
-    tight = compose_for_start(told(MINE), replace(USUAL, total=len(full.text) - 1))
+    full = compose_for_start(with_continuity(MINE), USUAL)
+    tight = compose_for_start(with_continuity(MINE), replace(USUAL, total=len(full.text) - 1))
     assert len(tight.text) < len(full.text)

@@ -73,7 +73,7 @@ def test_a_file_with_many_of_the_names_has_a_line_with_them() -> None:
     assert IN_USE not in text
 
 
-def test_names_of_a_file_that_is_not_told_stand_in_the_list() -> None:
+def test_names_of_a_file_that_is_not_shown_stand_in_the_list() -> None:
     names = [item(name, lead=IN_USE, beside="src/a.py") for name in NAMES]
     assert list(lines(names)) == ["\n### Files in play", f"- {IN_USE}: {', '.join(NAMES)}"]
 

@@ -23,7 +23,7 @@ APP = "/home/you/app"
 OUTSIDE = "/srv/builds/nightly/artifacts"
 
 
-def told(*events: Event) -> BriefInput:
+def brief_input(*events: Event) -> BriefInput:
     return BriefInput(Reason.COMPACT, after(session(), *events), NOON)
 
 
@@ -70,13 +70,13 @@ def ran(command: str, *, ok: bool = True, text: str = "", at: int = NOON) -> tup
         (f"ln -s {APP}/a.py /srv/a.py", f"ln -s {APP}/a.py /srv/a.py"),
     ],
 )
-def test_what_failed_is_told_as_one_would_type_it_in_the_project(command: str, shown: str) -> None:
-    assert lines(told(*ran(command, ok=False)), COMMANDS) == [f"Failed (exit 1): `{shown}`"]
+def test_what_failed_is_shown_as_one_would_type_it_in_the_project(command: str, shown: str) -> None:
+    assert lines(brief_input(*ran(command, ok=False)), COMMANDS) == [f"Failed (exit 1): `{shown}`"]
 
 
 def test_why_it_failed_names_the_projects_files_as_one_would_type_them_there() -> None:
     failed = ran("make check", ok=False, text=f"error: {APP}/src/retry.py:7 is not {APP}s/src/retry.py")
-    (line,) = lines(told(*failed), COMMANDS)
+    (line,) = lines(brief_input(*failed), COMMANDS)
     assert line.endswith(f"error: src/retry.py:7 is not {APP}s/src/retry.py")
 
 
@@ -93,13 +93,13 @@ def test_why_it_failed_names_the_projects_files_as_one_would_type_them_there() -
         ),
     ],
 )
-def test_a_call_is_told_as_typed_without_the_longest_of_what_it_was_about(command: str, shown: str) -> None:
-    assert lines(told(*ran(command)), COMMANDS) == [f"Passed: {shown}"]
+def test_a_call_is_shown_as_typed_without_the_longest_of_what_it_was_about(command: str, shown: str) -> None:
+    assert lines(brief_input(*ran(command)), COMMANDS) == [f"Passed: {shown}"]
 
 
 @pytest.mark.parametrize("command", ["ls -la src", "cat a.txt | head", "echo done", "cd src"])
-def test_a_command_that_only_looks_is_not_told(command: str) -> None:
-    assert lines(told(*ran(command)), COMMANDS) == []
+def test_a_command_that_only_looks_is_not_shown(command: str) -> None:
+    assert lines(brief_input(*ran(command)), COMMANDS) == []
 
 
 @pytest.mark.parametrize(
@@ -115,35 +115,37 @@ def test_a_command_that_only_looks_is_not_told(command: str) -> None:
     ],
 )
 def test_a_command_stands_behind_what_came_of_it(events: tuple[Event, ...], line: str) -> None:
-    assert lines(told(*events), COMMANDS) == [line]
+    assert lines(brief_input(*events), COMMANDS) == [line]
 
 
 def test_a_program_whose_outcome_is_known_no_more_was_also_run() -> None:
     others = [event for number in range(COMMANDS_KEPT) for event in ran(f"./step{number}.sh")]
-    assert "Also run: `make check`" in lines(told(*ran("make check"), *others), COMMANDS)
+    assert "Also run: `make check`" in lines(brief_input(*ran("make check"), *others), COMMANDS)
 
 
-def test_of_what_was_run_long_ago_the_program_is_told_with_its_subcommand() -> None:
+def test_of_what_was_run_long_ago_the_program_is_shown_with_its_subcommand() -> None:
     long_ago = (*ran("gh --version"), *ran("gh pr list --state open --limit 5"), *ran("bd"))
     others = (event for number in range(COMMANDS_KEPT) for event in ran(f"make part{number}"))
-    (line,) = (line for line in lines(told(*long_ago, *others), COMMANDS) if line.startswith("Also run"))
+    (line,) = (
+        line for line in lines(brief_input(*long_ago, *others), COMMANDS) if line.startswith("Also run")
+    )
     assert line == "Also run: `bd`, `gh pr list`"
 
 
-def test_a_program_is_told_once_by_its_last_call() -> None:
-    of = told(*ran("git push origin old"), *ran("git push origin new"))
+def test_a_program_is_shown_once_by_its_last_call() -> None:
+    of = brief_input(*ran("git push origin old"), *ran("git push origin new"))
     assert lines(of, COMMANDS) == ["Passed: `git push origin new`"]
 
 
 def test_a_failed_command_that_later_passed_is_no_longer_a_failure() -> None:
     failed = ran("make check", ok=False, text="ld: no such symbol")
-    of = told(*failed, *ran("make check", at=NOON + 1))
+    of = brief_input(*failed, *ran("make check", at=NOON + 1))
     assert lines(of, COMMANDS) == ["Passed: `make check`"]
     assert "no such symbol" not in compose(of, WHOLE).text
 
 
-def test_a_failure_is_told_beside_what_passed_before_it() -> None:
-    of = told(*ran("pytest -q a.py"), *ran("pytest -q b.py", ok=False, text="E   ValueError: no"))
+def test_a_failure_is_shown_beside_what_passed_before_it() -> None:
+    of = brief_input(*ran("pytest -q a.py"), *ran("pytest -q b.py", ok=False, text="E   ValueError: no"))
     assert lines(of, COMMANDS) == [
         "Failed (exit 1): `pytest -q b.py`: ValueError: no",
         "Passed: `pytest -q a.py`",
@@ -163,30 +165,32 @@ def test_a_failure_is_told_beside_what_passed_before_it() -> None:
     ],
 )
 def test_a_file_stands_behind_what_was_done_to_it(action: Action, line: str) -> None:
-    assert lines(told(*touched("src/retry.py", action)), FILES) == [line]
+    assert lines(brief_input(*touched("src/retry.py", action)), FILES) == [line]
 
 
 def test_a_file_that_was_only_named_says_so() -> None:
-    assert items(told(said("It is as in lib/clock.py there.", "a1")))["lib/clock.py"].lead == "Also named"
+    assert (
+        items(brief_input(said("It is as in lib/clock.py there.", "a1")))["lib/clock.py"].lead == "Also named"
+    )
 
 
 def test_a_bare_name_counts_for_the_file_whose_directory_is_known() -> None:
     files = (*touched("src/retry.py"), *touched("src/last.py"))
-    named = told(*files, said("So retry.py is wrong.", "a1"), said("Yes, retry.py.", "a2"))
-    plain = told(*files, said("So it is wrong.", "a1"), said("Yes.", "a2"))
+    named = brief_input(*files, said("So retry.py is wrong.", "a1"), said("Yes, retry.py.", "a2"))
+    plain = brief_input(*files, said("So it is wrong.", "a1"), said("Yes.", "a2"))
     assert "retry.py" not in items(named)
     assert items(named)["src/retry.py"].score > items(plain)["src/retry.py"].score
 
 
 def test_a_bare_name_of_no_known_file_stands_for_itself() -> None:
     assert (
-        items(told(*touched("src/retry.py"), said("See clock.py too.", "a1")))["clock.py"].lead
+        items(brief_input(*touched("src/retry.py"), said("See clock.py too.", "a1")))["clock.py"].lead
         == "Also named"
     )
 
 
 def test_paths_elsewhere_share_a_beginning_that_one_line_tells() -> None:
-    of = told(
+    of = brief_input(
         *touched(f"{OUTSIDE}/linux/report.txt"), *touched(f"{OUTSIDE}/mac/report.txt"), *touched("src/a.py")
     )
     written = lines(of, FILES)
@@ -200,21 +204,21 @@ def test_paths_elsewhere_share_a_beginning_that_one_line_tells() -> None:
 def test_a_file_in_two_working_copies_is_named_once() -> None:
     path = "packages/core/src/evaluation/trace.ts"
     others = (*touched(f"{OUTSIDE}/packages/core/a.ts"), *touched("src/last.py"))
-    of = told(*touched(path), *touched(f"{OUTSIDE}/{path}"), *others)
+    of = brief_input(*touched(path), *touched(f"{OUTSIDE}/{path}"), *others)
     assert "\n".join(lines(of, FILES)).count("trace.ts") == 1
 
 
-def test_of_two_working_copies_of_a_file_the_one_that_was_changed_is_told() -> None:
+def test_of_two_working_copies_of_a_file_the_one_that_was_changed_is_shown() -> None:
     path = "packages/core/src/evaluation/trace.ts"
     others = (*touched(f"{OUTSIDE}/packages/core/a.ts"), *touched(f"{OUTSIDE}/packages/b.ts"))
     looks = [event for _ in range(4) for event in touched(path, Action.READ)]
-    of = told(*touched(f"{OUTSIDE}/{path}"), *others, *looks)
+    of = brief_input(*touched(f"{OUTSIDE}/{path}"), *others, *looks)
     assert [line.split(":")[0] for line in lines(of, FILES) if "trace.ts" in line] == ["Edited"]
 
 
 def test_a_file_deep_in_the_project_is_named_by_its_end_and_the_one_changed_last_whole() -> None:
     first, last = ("packages/core/src/evaluation/trace.ts", "packages/core/src/evaluation/order.ts")
-    of = told(*touched(first), *touched(last), said("So `traceOf` goes on.", "a1"))
+    of = brief_input(*touched(first), *touched(last), said("So `traceOf` goes on.", "a1"))
     assert items(of).keys() >= {"…/evaluation/trace.ts", last}
     # Where there is room for all of it, nobody has to look for a file.
     assert "packages/core/src/evaluation/{order.ts, trace.ts}" in compose(of, WHOLE).text
@@ -230,7 +234,7 @@ def test_a_file_deep_in_the_project_is_named_by_its_end_and_the_one_changed_last
     ids=["one file", "a short way", "nothing in common"],
 )
 def test_paths_that_share_too_little_stay_whole(paths: list[str]) -> None:
-    of = told(*(event for path in paths for event in touched(path)))
+    of = brief_input(*(event for path in paths for event in touched(path)))
     assert "…/" not in compose(of, WHOLE).text
     assert items(of).keys() >= set(paths)
 
@@ -242,7 +246,7 @@ def own_line(of: BriefInput, path: str) -> str:
 
 
 def test_a_renamed_file_has_its_own_line_with_both_names() -> None:
-    of = told(*ran("git mv src/old_rules.py src/keepers.py"))
+    of = brief_input(*ran("git mv src/old_rules.py src/keepers.py"))
     line = own_line(of, "src/old_rules.py")
     assert "src/keepers.py" in line
     assert items(of)[line].lead == ""
@@ -257,18 +261,20 @@ def test_a_renamed_file_has_its_own_line_with_both_names() -> None:
     ],
 )
 def test_a_deleted_file_is_not_offered_as_one_that_is_there(command: str) -> None:
-    of = told(*touched("src/old.py"), *touched("src/new.py"), *ran(command))
+    of = brief_input(*touched("src/old.py"), *touched("src/new.py"), *ran(command))
     files = [line for line in lines(of, FILES) if not line.startswith("Paths are from")]
     assert files == ["Edited: src/new.py", "Deleted: src/old.py"]
 
 
 def test_what_was_run_with_a_file_that_is_gone_is_not_offered() -> None:
-    of = told(*touched("src/old.py"), *ran("python src/old.py"), *ran("make check"), *ran("rm src/old.py"))
+    of = brief_input(
+        *touched("src/old.py"), *ran("python src/old.py"), *ran("make check"), *ran("rm src/old.py")
+    )
     assert lines(of, COMMANDS) == ["Passed: `make check`"]
 
 
-def test_a_folder_is_told_once_however_it_is_spelled_and_not_beside_a_file_in_it() -> None:
-    of = told(
+def test_a_folder_is_shown_once_however_it_is_spelled_and_not_beside_a_file_in_it() -> None:
+    of = brief_input(
         said(f"See services/billing/ and {APP}/lib/services/billing/ and {APP}/lib/services/tax/.", "a1"),
         *touched("lib/services/tax/rates.py"),
     )
@@ -279,36 +285,38 @@ def test_a_folder_is_told_once_however_it_is_spelled_and_not_beside_a_file_in_it
 
 def test_a_folder_that_is_worked_in_is_worth_telling_without_its_files() -> None:
     of = items(
-        told(*touched("lib/tax/rates.py", Action.READ), *touched("lib/tax/rules.py"), *touched("main.py"))
+        brief_input(
+            *touched("lib/tax/rates.py", Action.READ), *touched("lib/tax/rules.py"), *touched("main.py")
+        )
     )
     assert of["lib/tax/"].kind == "folder"
-    assert of["lib/tax/"].score > items(told(*touched("lib/tax/rates.py")))["lib/tax/"].score
+    assert of["lib/tax/"].score > items(brief_input(*touched("lib/tax/rates.py")))["lib/tax/"].score
     assert not any(text.startswith("Paths are from") for text in of)
 
 
-def test_where_the_project_stands_is_told_to_whom_goes_there() -> None:
-    assert f"Paths are from {APP}/" in lines(told(*ran(f"cd {APP} && make check")), FILES)
-    assert not any(APP in line for line in lines(told(*ran("make check")), FILES))
+def test_where_the_project_is_is_shown_to_a_session_that_goes_there() -> None:
+    assert f"Paths are from {APP}/" in lines(brief_input(*ran(f"cd {APP} && make check")), FILES)
+    assert not any(APP in line for line in lines(brief_input(*ran("make check")), FILES))
 
 
 def test_a_folder_that_was_looked_into_is_known_by_what_is_in_it() -> None:
-    of = told(*touched("lib", Action.READ), *touched("lib/tax.py", Action.READ))
+    of = brief_input(*touched("lib", Action.READ), *touched("lib/tax.py", Action.READ))
     assert lines(of, FILES) == ["Read: lib/tax.py"]
 
 
 def test_a_deleted_file_is_not_named_again_however_it_is_spelled() -> None:
-    of = told(*touched("src/old.py", Action.DELETE), said("It stood in old.py, see lib/old.py.", "a1"))
+    of = brief_input(*touched("src/old.py", Action.DELETE), said("It stood in old.py, see lib/old.py.", "a1"))
     assert [text for text in items(of) if "old.py" in text] == ["src/old.py"]
 
 
 def test_a_marked_file_has_its_own_line_that_doubts_it() -> None:
-    of = told(*touched("src/retry.py"), *touched("src/clock.py"))
+    of = brief_input(*touched("src/retry.py"), *touched("src/clock.py"))
     marked = replace(of, marks={f"{APP}/src/retry.py": "changed since"})
     assert own_line(marked, "src/retry.py") == "Edited src/retry.py — UNCONFIRMED: changed since"
     assert own_line(marked, "src/clock.py") == "Edited: src/clock.py"
 
 
-def test_a_subagents_change_is_told_as_its_own() -> None:
+def test_a_subagents_change_is_shown_as_its_own() -> None:
     made = (
         event
         for call, action, path in (
@@ -318,7 +326,7 @@ def test_a_subagents_change_is_told_as_its_own() -> None:
         )
         for event in (called(call, action, f"{APP}/{path}", agent="sub-1"), returned(call))
     )
-    assert lines(told(prompt("mend it", "p1"), *made), FILES) == [
+    assert lines(brief_input(prompt("mend it", "p1"), *made), FILES) == [
         "Subagents edited: docs/a.md",
         "Subagents wrote: src/{newer.py, new.py}",
     ]
@@ -330,14 +338,14 @@ NAMES = ("next_delay", "max_tries", "BackoffError", "reset_clock", "BackoffClock
 
 
 def test_names_stand_behind_the_file_that_they_were_changed_in() -> None:
-    of = told(*touched("src/retry.py", detail=" ".join(NAMES)), *touched("src/a.py"))
+    of = brief_input(*touched("src/retry.py", detail=" ".join(NAMES)), *touched("src/a.py"))
     line = own_line(of, "src/retry.py")
     assert line.startswith("Edited: src/retry.py (")
     assert set(line.partition(" (")[2].removesuffix(")").split(", ")) == set(NAMES)
 
 
 def test_names_of_no_file_stand_behind_a_label() -> None:
-    of = told(said("So next_delay and max_tries come first, as in #12 with --dry-run.", "a1"))
+    of = brief_input(said("So next_delay and max_tries come first, as in #12 with --dry-run.", "a1"))
     assert {item.text for item in items(of).values() if item.lead == IN_USE} == {
         "next_delay",
         "max_tries",
@@ -354,7 +362,7 @@ def long_past(last: str, others: int, times: int) -> BriefInput:
     paths = [f"src/part_{number % 5}/file_{number}.py" for number in range(others)]
     since = (said(" ".join(paths), f"a{number}") for number in range(times))
     events = (event for path in (*paths, last) for event in touched(path))
-    return told(prompt("Mend every part.", "p1"), *events, *since)
+    return brief_input(prompt("Mend every part.", "p1"), *events, *since)
 
 
 @given(others=st.integers(0, 60), times=st.integers(0, 9), budget=st.integers(450, 2_000))
@@ -367,7 +375,7 @@ def test_the_file_that_was_changed_last_gets_in_however_long_its_path_is() -> No
 
 
 def kept(of: BriefInput, what: KeptByHarness) -> BriefInput:
-    return replace(of, kept=what)
+    return replace(of, kept_by_harness=what)
 
 
 ASKED = (
@@ -378,8 +386,8 @@ ASKED = (
 
 
 def test_what_the_user_typed_is_left_out_where_the_harness_keeps_it_but_not_the_goal_and_the_rules() -> None:
-    whole = compose(told(*ASKED), WHOLE).text
-    less = compose(kept(told(*ASKED), KeptByHarness(prompts=True)), WHOLE).text
+    whole = compose(brief_input(*ASKED), WHOLE).text
+    less = compose(kept(brief_input(*ASKED), KeptByHarness(prompts=True)), WHOLE).text
     for text in ("At first: “Mend the lexer.”", "Also asked: “And the parser.”"):
         assert text in whole
         assert text not in less
@@ -400,8 +408,8 @@ def test_a_session_without_things_has_none_to_tell() -> None:
     assert list(things(BriefInput(Reason.COMPACT, nothing, NOON), WEIGHTS)) == []
 
 
-def test_a_look_up_in_vain_is_told_behind_what_failed_and_only_the_newest_two() -> None:
-    of = told(
+def test_a_look_up_in_vain_is_shown_behind_what_failed_and_only_the_newest_two() -> None:
+    of = brief_input(
         *ran("make check", ok=False, text="ld: no such symbol"),
         *(
             event
@@ -422,5 +430,5 @@ def test_a_look_up_in_vain_is_told_behind_what_failed_and_only_the_newest_two() 
 def test_what_failed_with_a_file_that_is_gone_is_over(end: str) -> None:
     failed = ran("pytest src/old.py", ok=False, text="E   ValueError: no")
     before = ran("make check", ok=False, text="src/old.py:3: undefined")
-    of = told(*touched("src/old.py"), *before, *failed, *ran(end))
+    of = brief_input(*touched("src/old.py"), *before, *failed, *ran(end))
     assert lines(of, COMMANDS) == ["Failed (exit 1): `make check`: src/old.py:3: undefined"]

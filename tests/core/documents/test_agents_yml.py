@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.documents.agents_yml import LedgerSetting, Unclear, asked, combine_ledger_settings
+from holdfast.core.documents.agents_yml import (
+    LedgerSetting,
+    Unclear,
+    combine_ledger_settings,
+    parse_ledger_setting,
+)
 from tests.tables import every_row
 
 PATH = ".agents/session_ledger.md"
@@ -45,7 +50,7 @@ PATH = ".agents/session_ledger.md"
     ],
 )
 def test_what_a_file_says(text: str, said: LedgerSetting) -> None:
-    assert asked(text) == said
+    assert parse_ledger_setting(text) == said
 
 
 @every_row(
@@ -73,7 +78,7 @@ def test_what_a_file_says(text: str, said: LedgerSetting) -> None:
     ],
 )
 def test_what_is_too_clever_is_unclear(text: str) -> None:
-    assert isinstance(asked(text), Unclear)
+    assert isinstance(parse_ledger_setting(text), Unclear)
 
 
 @pytest.mark.parametrize(
@@ -96,10 +101,10 @@ def test_a_later_file_wins_key_by_key(files: list[LedgerSetting], together: Ledg
 
 @given(st.text(alphabet=" \t\n#:{}[]&*!|>'\"-~abc/.", max_size=80))
 def test_no_text_breaks_it_or_turns_the_ledger_on_by_accident(text: str) -> None:
-    said = asked(f"session:\n  {text}")
+    said = parse_ledger_setting(f"session:\n  {text}")
     assert isinstance(said, Unclear) or said.ledger is None
 
 
 @given(st.text(max_size=200))
 def test_any_text_is_answered(text: str) -> None:
-    assert isinstance(asked(text), LedgerSetting | Unclear)
+    assert isinstance(parse_ledger_setting(text), LedgerSetting | Unclear)

@@ -88,7 +88,7 @@ def test_a_block_never_exceeds_its_lines_and_accounts_for_the_rest(lines: int) -
     assert len(result.omissions) == len(result.omission_counts)
 
 
-def test_a_source_of_which_nothing_was_told_is_no_source() -> None:
+def test_a_source_of_which_nothing_was_shown_is_no_source() -> None:
     result = block([SHARED, LOCAL], 6)
     assert result.source_files == ("local.md",)
     assert result.as_json()["candidateSourceFiles"] == ["shared.md", "local.md"]

@@ -128,7 +128,7 @@ def command_events(command: str) -> tuple[Event, Event]:
     return called(command, Action.RUN, command), returned(command)
 
 
-def told(*events: Event) -> tuple[str, ...]:
+def conflicts_after(*events: Event) -> tuple[str, ...]:
     return conflicts(after(session(), *events).trail)
 
 
@@ -165,7 +165,7 @@ def told(*events: Event) -> tuple[str, ...]:
     ],
 )
 def test_what_does_not_go_together_is_a_warning(events: tuple[Event, ...], warning: str) -> None:
-    assert told(*events) == (warning,)
+    assert conflicts_after(*events) == (warning,)
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_what_does_not_go_together_is_a_warning(events: tuple[Event, ...], warni
     ],
 )
 def test_what_adds_to_each_other_is_none(events: tuple[Event, ...]) -> None:
-    assert told(*events) == ()
+    assert conflicts_after(*events) == ()
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_pointers_and_services_are_notes_of_the_shared_layer(sentence: str, note
     assert note in generated(done).layers[LayerName.SHARED].of(ContinuityPart.NOTES)
 
 
-def test_of_many_pointers_the_last_are_told() -> None:
+def test_of_many_pointers_the_last_are_shown() -> None:
     texts = " ".join(f"See docs/{number}.md." for number in range(20))
     assert pointers(after(session(), prompt(texts, "p")).trail)[-1] == "Reference: `docs/19.md`"
     assert len(pointers(after(session(), prompt(texts, "p")).trail)) == POINTERS_MOST

@@ -121,7 +121,7 @@ def test_a_merge_conflict_is_found(text: str, line: int) -> None:
         ("````\n```\n# Session Ledger\n````\n", False),
     ],
 )
-def test_a_file_that_is_no_ledger_is_told_from_one(text: str, is_one: bool) -> None:  # noqa: FBT001
+def test_a_file_that_is_no_ledger_is_distinguished_from_one(text: str, is_one: bool) -> None:  # noqa: FBT001
     assert is_ledger(text) is is_one
 
 

@@ -36,8 +36,8 @@ NOW = "Mending total() in src/totals.py, which is a long story by now"
 FOCUS = f"The ledger shows “{NOW}” in progress: is this still the focus?"
 
 
-def told(lead: LeadingLedger = LEAD, **changes: object) -> BriefInput:
-    return replace(BriefInput(Reason.CLEAR, worked(), NOON + MINUTE, lead=lead), **changes)  # type: ignore[arg-type]
+def brief_input(lead: LeadingLedger = LEAD, **changes: object) -> BriefInput:
+    return replace(BriefInput(Reason.CLEAR, worked(), NOON + MINUTE, leading_ledger=lead), **changes)  # type: ignore[arg-type]
 
 
 def test_the_confirmation_after_saving() -> None:
@@ -78,7 +78,7 @@ def test_one_to_three_questions_confirm_a_ledger(ledger: Ledger, expected: tuple
 
 
 def test_the_ledger_leads_the_brief() -> None:
-    text = compose(told(), 2_000).text
+    text = compose(brief_input(), 2_000).text
     opening = text.index("### Ledger\n- `.agents/session_ledger.md`, saved here 6 min ago.")
     now, asked, following = (
         text.index(words) for words in ("- Now: Mending total()", f"- Ask: {FOCUS}", "- Next: Tax")
@@ -96,30 +96,30 @@ def test_nothing_is_said_twice() -> None:
     lead = replace(
         LEAD, ledger=replace(LEDGER, goal=(LedgerEntry(goal.text),), next=(LedgerEntry("Tax rounding"),))
     )
-    text = compose(told(lead), 4_000).text
+    text = compose(brief_input(lead), 4_000).text
     assert text.count(goal.text) == 1
 
 
 def test_whatever_the_budget_the_brief_keeps_it_and_begins_with_what_is_now() -> None:
     for budget in (300, 500, 800, 1_200):
-        brief = compose(told(), budget)
+        brief = compose(brief_input(), budget)
         assert len(brief.text) <= budget
         assert not brief.text or "### Ledger" in brief.text
-    assert "- Now: Mending" in compose(told(), 500).text
+    assert "- Now: Mending" in compose(brief_input(), 500).text
 
 
 def test_a_stale_one_says_so_and_leaves_room() -> None:
     stale = replace(LEAD, stale="the session worked on for 2 h after it was saved")
-    text = compose(told(stale), 2_000).text
+    text = compose(brief_input(stale), 2_000).text
     assert "STALE: the session worked on for 2 h after it was saved." in text
     assert "- Now: Mending" in text
 
 
 def test_alone_it_speaks_for_itself() -> None:
-    cleared = compose(told(session=session()), 2_000).text
+    cleared = compose(brief_input(session=session()), 2_000).text
     assert "just cleared" in cleared
     assert "record of session" not in cleared
-    started = compose(told(session=session(), reason=Reason.STARTUP), 2_000).text
+    started = compose(brief_input(session=session(), reason=Reason.STARTUP), 2_000).text
     assert "Work here was left with a ledger." in started
 
 

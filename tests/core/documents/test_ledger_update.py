@@ -84,8 +84,8 @@ def ledger_of(part: LedgerPart, *entries: str | LedgerEntry) -> Ledger:
 
 def test_a_whole_ledger_after_a_day() -> None:
     known = LedgerInput(
-        found=FOUND,
-        ours=OURS,
+        evidence=FOUND,
+        own=OURS,
         file_doubts={"src/totals.py": "changed since", "src/report.py": ""},
         is_settled=lambda text: text.startswith("Ada wants tabs"),
     )
@@ -94,59 +94,59 @@ def test_a_whole_ledger_after_a_day() -> None:
 
 def test_where_there_is_no_file_a_whole_ledger_is_written() -> None:
     for text in ("", " \n"):
-        assert merge(text, LedgerInput(found=FOUND)) == new_ledger_text(FOUND, ONE_O_CLOCK)
+        assert merge(text, LedgerInput(evidence=FOUND)) == new_ledger_text(FOUND, ONE_O_CLOCK)
 
 
 class TestWhatIsThere:
     def test_of_another_hand_stays(self) -> None:
         after = merge(
             new_ledger_text(with_now("mending tax()"), TWELVE_O_CLOCK),
-            LedgerInput(found=with_now("Said last: done")),
+            LedgerInput(evidence=with_now("Said last: done")),
         )
         assert read(parse(after)).now == (LedgerEntry("mending tax()"), LedgerEntry("Said last: done"))
 
     def test_of_ours_gives_way_to_what_is_known_now(self) -> None:
-        known = LedgerInput(found=with_now("new"), ours=with_now("old"))
+        known = LedgerInput(evidence=with_now("new"), own=with_now("old"))
         assert read(parse(merge(new_ledger_text(with_now("old"), TWELVE_O_CLOCK), known))).now == (
             LedgerEntry("new"),
         )
 
     def test_of_ours_stays_where_nothing_is_known_now(self) -> None:
-        known = LedgerInput(ours=with_now("old"))
+        known = LedgerInput(own=with_now("old"))
         assert read(parse(merge(new_ledger_text(with_now("old"), TWELVE_O_CLOCK), known))).now == (
             LedgerEntry("old"),
         )
 
     def test_explicit_words_take_the_place_of_everything_that_was_now(self) -> None:
-        known = LedgerInput(found=with_now("seen"), given=with_now("the report"))
+        known = LedgerInput(evidence=with_now("seen"), explicit=with_now("the report"))
         assert read(parse(merge(new_ledger_text(with_now("by hand"), TWELVE_O_CLOCK), known))).now == (
             LedgerEntry("the report"),
         )
 
     def test_a_goal_that_someone_wrote_is_the_goal(self) -> None:
         text = new_ledger_text(ledger_of(LedgerPart.GOAL, "by hand"), TWELVE_O_CLOCK)
-        assert read(parse(merge(text, LedgerInput(found=FOUND)))).goal == (LedgerEntry("by hand"),)
+        assert read(parse(merge(text, LedgerInput(evidence=FOUND)))).goal == (LedgerEntry("by hand"),)
 
     def test_what_was_taken_out_by_hand_does_not_come_back(self) -> None:
-        first = merge_ledger(parse(""), LedgerInput(found=FOUND), TWELVE_O_CLOCK)
+        first = merge_ledger(parse(""), LedgerInput(evidence=FOUND), TWELVE_O_CLOCK)
         text = render(first.document).replace("- Tests first\n", "")
-        second = merge_ledger(parse(text), LedgerInput(found=FOUND, ours=first.ours), ONE_O_CLOCK)
-        third = merge_ledger(second.document, LedgerInput(found=FOUND, ours=second.ours), ONE_O_CLOCK)
+        second = merge_ledger(parse(text), LedgerInput(evidence=FOUND, own=first.own), ONE_O_CLOCK)
+        third = merge_ledger(second.document, LedgerInput(evidence=FOUND, own=second.own), ONE_O_CLOCK)
         assert LedgerEntry("Tests first") not in read(third.document).constraints
 
     def test_what_we_took_out_may_come_back(self) -> None:
-        first = merge_ledger(parse(""), LedgerInput(found=with_now("a")), TWELVE_O_CLOCK)
+        first = merge_ledger(parse(""), LedgerInput(evidence=with_now("a")), TWELVE_O_CLOCK)
         second = merge_ledger(
-            first.document, LedgerInput(found=with_now("b"), ours=first.ours), TWELVE_O_CLOCK
+            first.document, LedgerInput(evidence=with_now("b"), own=first.own), TWELVE_O_CLOCK
         )
         third = merge_ledger(
-            second.document, LedgerInput(found=with_now("a"), ours=second.ours), TWELVE_O_CLOCK
+            second.document, LedgerInput(evidence=with_now("a"), own=second.own), TWELVE_O_CLOCK
         )
         assert read(third.document).now == (LedgerEntry("a"),)
 
     def test_a_placeholder_makes_room(self) -> None:
         text = "# Session Ledger\n\n## Key Decisions\n-\n- \n\n### Now\n\n"
-        after = merge(text, LedgerInput(found=ledger_of(LedgerPart.DECISIONS, "a")))
+        after = merge(text, LedgerInput(evidence=ledger_of(LedgerPart.DECISIONS, "a")))
         assert "## Key Decisions\n- a\n\n### Now" in after
 
 
@@ -178,8 +178,8 @@ class TestTheMark:
         self, before: LedgerEntry | None, found: LedgerEntry | None, stands: LedgerEntry, after: LedgerEntry
     ) -> None:
         known = LedgerInput(
-            found=ledger_of(LedgerPart.DECISIONS, *([found] if found else [])),
-            ours=ledger_of(LedgerPart.DECISIONS, *([before] if before else [])),
+            evidence=ledger_of(LedgerPart.DECISIONS, *([found] if found else [])),
+            own=ledger_of(LedgerPart.DECISIONS, *([before] if before else [])),
         )
         text = new_ledger_text(ledger_of(LedgerPart.DECISIONS, stands), TWELVE_O_CLOCK)
         assert read(parse(merge(text, known))).decisions == (after,)
@@ -187,7 +187,7 @@ class TestTheMark:
     def test_goes_when_a_person_says_so_again(self) -> None:
         text = new_ledger_text(ledger_of(LedgerPart.DECISIONS, self.MARKED), TWELVE_O_CLOCK)
         assert read(
-            parse(merge(text, LedgerInput(given=ledger_of(LedgerPart.DECISIONS, "tabs"))))
+            parse(merge(text, LedgerInput(explicit=ledger_of(LedgerPart.DECISIONS, "tabs"))))
         ).decisions == (LedgerEntry("tabs"),)
 
     @pytest.mark.parametrize(
@@ -227,13 +227,13 @@ class TestTheMark:
 class TestTheFile:
     def test_keeps_its_line_endings(self) -> None:
         text = (GOLDEN / "crlf.md").read_bytes().decode()
-        after = merge(text, LedgerInput(found=FOUND))
+        after = merge(text, LedgerInput(evidence=FOUND))
         assert after.count("\n") == after.count("\r\n") > 20
         assert read(parse(after)).decisions == FOUND.decisions
 
     def test_gets_the_sections_that_it_lacks_in_their_order(self) -> None:
         after = merge(
-            "# Session Ledger\n\n## State\n\n### Now\nhere\n\n## Notes\nmine", LedgerInput(found=FOUND)
+            "# Session Ledger\n\n## State\n\n### Now\nhere\n\n## Notes\nmine", LedgerInput(evidence=FOUND)
         )
         order = ["State", "Done", "Now", "Next", "Open", "Working"]
         headings = [line.lstrip("# ").split()[0] for line in after.splitlines() if line.startswith("#")]
@@ -243,13 +243,13 @@ class TestTheFile:
 
     def test_that_ends_in_the_middle_of_a_line_is_no_problem(self) -> None:
         for text in ("# Session Ledger\n## Goal", "# Session Ledger", "# Session Ledger\n### Now\n- a"):
-            after = merge(text, LedgerInput(found=ledger_of(LedgerPart.NOW, "b")))
+            after = merge(text, LedgerInput(evidence=ledger_of(LedgerPart.NOW, "b")))
             assert LedgerEntry("b") in read(parse(after)).now
             assert all(line in after.splitlines() for line in text.splitlines())
 
     def test_with_items_below_their_label_keeps_that_form(self) -> None:
         text = "# Session Ledger\n\n## Working Set\n- Files:\n  - a.py\n- and this\n"
-        after = merge(text, LedgerInput(found=ledger_of(LedgerPart.FILES, "`b.py`")))
+        after = merge(text, LedgerInput(evidence=ledger_of(LedgerPart.FILES, "`b.py`")))
         assert "- Files:\n  - a.py\n  - `b.py`\n- and this\n" in after
 
     def test_does_not_grow_without_end(self) -> None:
@@ -258,8 +258,8 @@ class TestTheFile:
             result = ledger_of(LedgerPart.DONE, f"step {day}").having(
                 LedgerPart.CONSTRAINTS, [LedgerEntry(f"rule {day}")]
             )
-            after = merge_ledger(document, LedgerInput(found=result, ours=ours), ONE_O_CLOCK)
-            document, ours = after.document, after.ours
+            after = merge_ledger(document, LedgerInput(evidence=result, own=ours), ONE_O_CLOCK)
+            document, ours = after.document, after.own
         said = read(document)
         assert len(said.done) == STANDING[LedgerPart.DONE]
         assert said.done[-1] == LedgerEntry("step 59")
@@ -291,9 +291,9 @@ LINES = st.lists(
 
 @given(LINES, LEDGERS, LEDGERS)
 def test_merging_again_changes_nothing(text: str, found: Ledger, given: Ledger) -> None:
-    once = merge_ledger(parse(text), LedgerInput(found=found, given=given), ONE_O_CLOCK)
+    once = merge_ledger(parse(text), LedgerInput(evidence=found, explicit=given), ONE_O_CLOCK)
     again = merge_ledger(
-        parse(render(once.document)), LedgerInput(found=found, given=given, ours=once.ours), ONE_O_CLOCK
+        parse(render(once.document)), LedgerInput(evidence=found, explicit=given, own=once.own), ONE_O_CLOCK
     )
     assert render(again.document) == render(once.document)
 
@@ -301,7 +301,7 @@ def test_merging_again_changes_nothing(text: str, found: Ledger, given: Ledger) 
 @example("# Session Ledger\n## Working Set\n- Files: x, `y`\ntext", Ledger(files=(LedgerEntry("a b"),)))
 @given(LINES, LEDGERS)
 def test_no_line_of_anybody_is_lost(text: str, found: Ledger) -> None:
-    after = merge(text, LedgerInput(found=found)).splitlines()
+    after = merge(text, LedgerInput(evidence=found)).splitlines()
     for line in text.splitlines():
         if line.startswith("- Files:") or "UNCONFIRMED" in line:
             continue
@@ -310,7 +310,7 @@ def test_no_line_of_anybody_is_lost(text: str, found: Ledger) -> None:
 
 @given(LINES, LEDGERS)
 def test_what_was_found_is_said(text: str, found: Ledger) -> None:
-    before, after = read(parse(text)), read(parse(merge(text, LedgerInput(found=found))))
+    before, after = read(parse(text)), read(parse(merge(text, LedgerInput(evidence=found))))
     for part in LedgerPart:
         # A stray fence behind an entry says nothing else.
         said = {key_of(entry.text) for entry in after.of(part)}
@@ -323,14 +323,16 @@ def test_what_was_found_is_said(text: str, found: Ledger) -> None:
 def test_a_mark_in_the_words_that_were_given_is_kept(part: LedgerPart, stands: str) -> None:
     marked = ledger_of(part, LedgerEntry("Decimal, not float", unconfirmed=True))
     before = new_ledger_text(ledger_of(part, *([stands] if stands else [])), TWELVE_O_CLOCK)
-    known = LedgerInput(found=ledger_of(part, "Decimal, not float"), given=marked, is_settled=lambda _: True)
+    known = LedgerInput(
+        evidence=ledger_of(part, "Decimal, not float"), explicit=marked, is_settled=lambda _: True
+    )
     assert read(parse(merge(before, known))).of(part) == marked.of(part)
 
 
 def test_a_mark_that_a_rule_set_is_not_set_again_once_it_was_taken_away() -> None:
     by_rule = ledger_of(LedgerPart.DECISIONS, LedgerEntry("Decimal", unconfirmed=True, why="not approved"))
     before = new_ledger_text(ledger_of(LedgerPart.DECISIONS, "Decimal"), TWELVE_O_CLOCK)
-    after = read(parse(merge(before, LedgerInput(given=by_rule, ours=by_rule))))
+    after = read(parse(merge(before, LedgerInput(explicit=by_rule, own=by_rule))))
     assert after.decisions == (LedgerEntry("Decimal"),)
 
 

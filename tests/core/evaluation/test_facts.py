@@ -116,7 +116,7 @@ The context window was just compacted, and this is what was recorded of it.
 
 
 def test_a_readable_brief_keeps_the_form() -> None:
-    assert form_of(READABLE).kept
+    assert form_of(READABLE).is_readable
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_a_readable_brief_keeps_the_form() -> None:
 )
 def test_what_nobody_can_read_breaks_the_form(brief: str, part: str) -> None:
     form, good = form_of(brief), form_of(READABLE)
-    assert not form.kept
+    assert not form.is_readable
     assert getattr(form, part) != getattr(good, part)
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from holdfast.core.evaluation.facts import Fact, facts_in
 from holdfast.core.evaluation.scores import (
+    AgentRecall,
     Beginning,
     FactCounts,
-    RecalledText,
     compare_by_start,
     count_facts,
     named_in,
@@ -60,7 +60,7 @@ def test_an_item_of_the_brief_is_used_if_the_agent_names_something_of_it() -> No
     assert (result.brief_items, result.brief_items_used) == (2, 1)
 
 
-def test_what_the_brief_told_was_not_lost_though_a_tool_shows_it_first() -> None:
+def test_what_the_brief_showed_was_not_lost_though_a_tool_shows_it_first() -> None:
     result = seen(
         returned("c1", text="retry.py"),
         said("Right, retry.py.", "a1"),
@@ -87,7 +87,7 @@ def test_what_we_recalled_is_neither_lost_nor_new() -> None:
     assert (result.rediscovered, result.novel, result.agent_events) == (0, 0, 1)
 
 
-RETRY, CLOCK = RecalledText(NOON, "see retry.py"), RecalledText(NOON, "see clock.py")
+RETRY, CLOCK = AgentRecall(NOON, "see retry.py"), AgentRecall(NOON, "see clock.py")
 
 
 @pytest.mark.parametrize(
@@ -97,9 +97,9 @@ RETRY, CLOCK = RecalledText(NOON, "see retry.py"), RecalledText(NOON, "see clock
         ((RETRY,), (said("retry.py it is", "a1"),), (1, 1)),
         ((RETRY,), (said("no idea", "a1"),), (1, 0)),
         ((RETRY,), (prompt("retry.py?", "p1"),), (1, 0)),
-        ((RecalledText(NOON, "nothing of that name"),), (said("retry.py", "a1"),), (0, 0)),
+        ((AgentRecall(NOON, "nothing of that name"),), (said("retry.py", "a1"),), (0, 0)),
         (
-            (RecalledText(NOON + 1, "see retry.py"),),
+            (AgentRecall(NOON + 1, "see retry.py"),),
             (said("retry.py", "a0"), said("retry.py", "a1", NOON + 2)),
             (0, 0),
         ),
@@ -107,8 +107,8 @@ RETRY, CLOCK = RecalledText(NOON, "see retry.py"), RecalledText(NOON, "see clock
         ((RETRY, CLOCK), (said("clock.py and retry.py", "a1"),), (2, 2)),
     ],
 )
-def test_what_was_told_counts_if_it_was_new_and_is_used_if_the_agent_names_it(
-    told: tuple[RecalledText, ...], events: tuple[Event, ...], told_and_used: tuple[int, int]
+def test_what_was_reported_counts_if_it_was_new_and_is_used_if_the_agent_names_it(
+    told: tuple[AgentRecall, ...], events: tuple[Event, ...], told_and_used: tuple[int, int]
 ) -> None:
     assert recalls(events, told) == told_and_used
 

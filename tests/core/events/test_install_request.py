@@ -65,7 +65,7 @@ def test_theirs_stands_first_and_neither_sees_the_other(user_command: str, out: 
     assert (status, shown_out) == (0, out)
 
 
-def test_both_are_given_the_letter() -> None:
+def test_both_are_given_the_payload() -> None:
     assert shown("cat", "cat") == (0, f"{PAYLOAD}\n{PAYLOAD}")
 
 

@@ -64,7 +64,7 @@ def test_a_memory_that_names_files_which_are_gone_is_stale() -> None:
     assert found(told, gone=frozenset({"src/other.py"})) == []
 
 
-def test_only_files_below_the_project_can_be_told_to_be_gone() -> None:
+def test_only_files_below_the_project_can_be_reported_as_deleted() -> None:
     text = "See src/a.py, /etc/passwd.txt, ~/notes.md, ../up/b.py, parser.py and docs/"
     assert files_named(text) == ("src/a.py",)
 

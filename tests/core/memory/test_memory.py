@@ -83,7 +83,7 @@ def test_only_a_prompt_that_begins_so_wants_something_remembered(prompt: str, wa
         ("不要直接推送到主分支", MemoryKind.RULE),
     ],
 )
-def test_the_kind_is_told_by_rule(text: str, kind: MemoryKind) -> None:
+def test_the_kind_is_decided_by_rule(text: str, kind: MemoryKind) -> None:
     assert kind_of(text) is kind
 
 

@@ -38,12 +38,12 @@ from tests.depth import examples
 ROOT = "/home/you/app"
 
 
-def told(*events: Event) -> list[Passage]:
+def passages_of(*events: Event) -> list[Passage]:
     return passages([map_text(event, redact) for event in relevant_events(events)], ROOT)
 
 
 def text_of(*events: Event) -> str:
-    return "\n".join(passage.text for passage in told(*events))
+    return "\n".join(passage.text for passage in passages_of(*events))
 
 
 def ran(command: str, output: str, *, ok: bool = True) -> tuple[Event, Event]:
@@ -51,7 +51,7 @@ def ran(command: str, output: str, *, ok: bool = True) -> tuple[Event, Event]:
 
 
 def test_a_turn_is_one_passage_from_the_time_of_its_prompt() -> None:
-    assert told(
+    assert passages_of(
         prompt("Why is the retry test flaky?", "p1"),
         called("c1", Action.READ, f"{ROOT}/src/retry.py"),
         called("c2", Action.READ, f"{ROOT}/src/clock.py"),
@@ -76,7 +76,7 @@ def test_a_turn_is_one_passage_from_the_time_of_its_prompt() -> None:
 
 def test_a_long_answer_goes_on_in_the_next_passage_and_says_whose_it_is() -> None:
     paragraphs = [f"Part {number}: " + "the store keeps what was said. " * 12 for number in range(6)]
-    result = told(prompt("Explain", "p1"), said("\n\n".join(paragraphs), "a1"))
+    result = passages_of(prompt("Explain", "p1"), said("\n\n".join(paragraphs), "a1"))
     assert len(result) > 2
     assert all(len(passage.text) <= LENGTH for passage in result)
     assert all(passage.text.startswith("Agent: Part") for passage in result[1:])
@@ -117,7 +117,7 @@ def test_each_event_has_its_line(event: Event, line: str) -> None:
 
 def test_a_digest_stands_alone_and_verbatim() -> None:
     words = DigestGiven(session=KEY, record="d", at=NOON, origin=Origin.ASSISTANT, text="Goal: a\n\nNext: b")
-    assert told(prompt("go", "p"), words, said("done", "a")) == [
+    assert passages_of(prompt("go", "p"), words, said("done", "a")) == [
         Passage(NOON, "Goal: a\n\nNext: b", PassageKind.DIGEST),
         Passage(NOON, "User: go\nAgent: done", begins="p"),
     ]
@@ -137,7 +137,7 @@ def test_a_digest_stands_alone_and_verbatim() -> None:
     ],
 )
 def test_what_nobody_said_here_is_in_no_passage(events: tuple[Event, ...]) -> None:
-    assert told(*events) == []
+    assert passages_of(*events) == []
 
 
 @pytest.mark.parametrize(
@@ -150,18 +150,18 @@ def test_what_nobody_said_here_is_in_no_passage(events: tuple[Event, ...]) -> No
     ],
 )
 def test_a_tool_of_ours_is_known_by_every_name_that_harnesses_give_it(tool: str) -> None:
-    assert told(replace(called("c", Action.OTHER, "x"), tool=tool), returned("c", text="y" * 9)) == []
+    assert passages_of(replace(called("c", Action.OTHER, "x"), tool=tool), returned("c", text="y" * 9)) == []
 
 
 @pytest.mark.parametrize("tool", ["Bash", "mcp__github__search", "holdfastness", "mcp__anchor__holdfast"])
-def test_a_tool_of_somebody_else_is_told(tool: str) -> None:
-    assert told(replace(called("c", Action.OTHER, "x"), tool=tool))
+def test_a_tool_of_somebody_else_is_reported(tool: str) -> None:
+    assert passages_of(replace(called("c", Action.OTHER, "x"), tool=tool))
 
 
 @pytest.mark.parametrize(
     "command", ["holdfast recall retry", "cd /x && /opt/bin/holdfast brief", "(holdfast expand 1f2e)"]
 )
-def test_what_our_own_command_printed_is_not_told_again(command: str) -> None:
+def test_what_our_own_command_printed_is_not_reported_again(command: str) -> None:
     assert text_of(*ran(command, "the backoff starts at zero")) == f"Ran: {command}"
 
 
@@ -177,7 +177,7 @@ def test_what_our_own_command_printed_is_not_told_again(command: str) -> None:
         ("make", "\n".join(f"line {number}" for number in range(900)), "line 899"),
     ],
 )
-def test_of_an_output_only_an_end_that_says_something_is_told(
+def test_of_an_output_only_an_end_that_says_something_is_reported(
     command: str, output: str, ending: str | None
 ) -> None:
     lines = text_of(*ran(command, output)).split("\n")
@@ -189,7 +189,7 @@ def test_of_an_output_only_an_end_that_says_something_is_told(
         assert len(lines[1]) <= OUTPUT + 2
 
 
-def test_a_failure_without_a_word_is_told_all_the_same() -> None:
+def test_a_failure_without_a_word_is_reported_all_the_same() -> None:
     assert text_of(*ran("make", "", ok=False)) == "Ran: make\n→ failed: failed"
 
 
@@ -242,7 +242,7 @@ def test_from_where_a_passage_begins_it_reads_the_same(shape: list[tuple[str, in
 @given(st.lists(st.text(max_size=3_000), max_size=6))
 def test_whatever_is_said_fits(texts: list[str]) -> None:
     events = [said(text, str(number)) for number, text in enumerate(texts)]
-    assert all(0 < len(passage.text) <= LENGTH for passage in told(*events))
+    assert all(0 < len(passage.text) <= LENGTH for passage in passages_of(*events))
 
 
 FILE = """\

@@ -161,5 +161,5 @@ PROSE = [
 
 
 @every_row(("text", "values"), cases(PROSE))
-def test_a_secret_that_is_told_goes(text: str, values: list[str]) -> None:
+def test_a_secret_in_a_sentence_is_removed(text: str, values: list[str]) -> None:
     assert [value for value in values if left(text.replace("§", value), [value])] == []

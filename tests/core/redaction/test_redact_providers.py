@@ -357,6 +357,6 @@ def test_a_key_goes_behind_the_name_of_its_service(said: str, form: str) -> None
 
 
 @pytest.mark.parametrize("form", ["acme|_live_<A32>", "zen|-pat-<A32>", "zen|api-<A40>", "zen|_sk_<h40>"])
-def test_a_key_of_a_provider_that_nobody_told_us_of_goes_by_its_prefix(form: str) -> None:
+def test_a_key_of_an_unknown_provider_is_removed_by_its_prefix(form: str) -> None:
     keys = [drawn(form, str(number)) for number in range(100)]
     assert sum(bool(left(f"use {key} now", [key])) for key in keys) <= 2

@@ -109,7 +109,7 @@ def test_how_it_is_said(threshold: Threshold, text: str, *, urgent: bool) -> Non
     assert (threshold.text, threshold.is_urgent) == (text, urgent)
 
 
-def told(kind: type[Remembered | DigestGiven], origin: Origin) -> Event:
+def remembered_or_digest(kind: type[Remembered | DigestGiven], origin: Origin) -> Event:
     return kind(session=KEY, record="m1", at=NOON + 5, origin=origin, text="port 8080")
 
 
@@ -134,10 +134,10 @@ def was_asked() -> Session:
         (wrote("memory/2026-11-16.md", Action.DELETE), False),
         (wrote("src/memory.py"), False),
         (wrote("src/memoryless/a.md"), False),
-        ((told(Remembered, Origin.ASSISTANT),), True),
-        ((told(DigestGiven, Origin.ASSISTANT),), True),
-        ((told(Remembered, Origin.HUMAN),), False),
-        ((told(DigestGiven, Origin.HUMAN),), False),
+        ((remembered_or_digest(Remembered, Origin.ASSISTANT),), True),
+        ((remembered_or_digest(DigestGiven, Origin.ASSISTANT),), True),
+        ((remembered_or_digest(Remembered, Origin.HUMAN),), False),
+        ((remembered_or_digest(DigestGiven, Origin.HUMAN),), False),
         ((said("I wrote it down.", "a1", NOON + 5),), False),
     ],
 )

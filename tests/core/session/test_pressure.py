@@ -142,7 +142,7 @@ def test_a_limit_is_within_the_window(auto: AutoCompact, window: int) -> None:
 
 
 class TestAModel:
-    def test_that_is_another_forgets_what_was_told_of_the_last(self) -> None:
+    def test_that_is_another_forgets_what_was_known_of_the_last(self) -> None:
         known = Pressure(model="alpha", reported_window=64_000)
         assert with_model(known, "beta") == Pressure(model="beta")
         assert with_model(known, "beta", 8_000) == Pressure(model="beta", reported_window=8_000)
@@ -161,7 +161,7 @@ class TestAModel:
     def test_is_known_from_a_count_where_nothing_else_names_it(self) -> None:
         assert after(session(), replace(usage(9), model="beta")).model == "beta"
 
-    def test_may_be_told_with_how_much_it_holds_which_counts_until_there_is_another(self) -> None:
+    def test_may_be_reported_with_how_much_it_holds_which_counts_until_there_is_another(self) -> None:
         told = after(session(), model_changed("beta", window=60_000), replace(usage(9), model="beta"))
         assert capacity(told.pressure, MODELS) == 60_000
         other = after(told, model_changed("gamma", "m2"))

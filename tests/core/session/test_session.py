@@ -166,41 +166,41 @@ def test_pending_queries_and_remembers_are_capped() -> None:
 
 
 def test_a_subagents_prompt_is_no_prompt() -> None:
-    assert after(session(), prompt("do the sub task", "s1", agent="a1")).prompts_told == 0
+    assert after(session(), prompt("do the sub task", "s1", agent="a1")).prompts_known == 0
 
 
-class TestPromptsToldTwice:
+class TestPromptsReportedTwice:
     """Reported by hook event and by transcript, in any order: each counts once."""
 
     payload = prompt("use a monotonic clock", "hook:1", turn="t1")
     shown = prompt("use a monotonic clock", "uuid-1", turn="t1")
 
     def test_a_waiting_prompt_counts_at_once(self) -> None:
-        assert expect_prompt(session(), self.payload, POLICY).prompts_told == 1
+        assert expect_prompt(session(), self.payload, POLICY).prompts_known == 1
 
     def test_the_transcript_shows_what_waited(self) -> None:
         both = after(expect_prompt(session(), self.payload, POLICY), self.shown)
-        assert (both.prompts_told, both.waiting) == (1, ())
+        assert (both.prompts_known, both.waiting) == (1, ())
         assert [said.record for said in both.trail.prompts] == ["uuid-1"]
 
-    def test_a_letter_that_comes_after_the_transcript_adds_nothing(self) -> None:
-        assert expect_prompt(after(session(), self.shown), self.payload, POLICY).prompts_told == 1
+    def test_a_hook_event_that_comes_after_the_transcript_adds_nothing(self) -> None:
+        assert expect_prompt(after(session(), self.shown), self.payload, POLICY).prompts_known == 1
 
-    def test_a_letter_that_was_settled_is_recognised_when_the_transcript_shows_it_after_all(self) -> None:
+    def test_a_hook_event_that_was_settled_is_recognised_when_the_transcript_shows_it_after_all(self) -> None:
         settled = after(expect_prompt(session(), self.payload, POLICY), self.payload)
-        assert (settled.prompts_told, settled.waiting) == (1, ())
-        assert after(settled, self.shown).prompts_told == 1
+        assert (settled.prompts_known, settled.waiting) == (1, ())
+        assert after(settled, self.shown).prompts_known == 1
 
     def test_two_equal_prompts_are_two(self) -> None:
         again = prompt("use a monotonic clock", "hook:2", turn="t2")
         shown_again = prompt("use a monotonic clock", "uuid-2", turn="t2")
         both = expect_prompt(expect_prompt(session(), self.payload, POLICY), again, POLICY)
-        assert both.prompts_told == 2
-        assert after(both, self.shown, shown_again).prompts_told == 2
+        assert both.prompts_known == 2
+        assert after(both, self.shown, shown_again).prompts_known == 2
 
     def test_a_prompt_queued_in_a_running_turn_is_shown_without_its_turn(self) -> None:
         queued = replace(self.shown, turn="")
-        assert after(expect_prompt(session(), self.payload, POLICY), queued).prompts_told == 1
+        assert after(expect_prompt(session(), self.payload, POLICY), queued).prompts_known == 1
 
     def test_ten_waiting_prompts_make_a_checkpoint_due(self) -> None:
         ten = session()
@@ -226,7 +226,7 @@ class TestOneCompactionHasManySigns:
         second = [compacted(sign, NOON + 3_000) for sign in signs]
         assert after(worked(), *first, *second).window == 2
 
-    def test_one_that_no_hook_told_is_found_in_the_transcript(self) -> None:
+    def test_one_that_no_hook_reported_is_found_in_the_transcript(self) -> None:
         assert (
             after(worked(), compacted(CompactionSign.BOUNDARY), compacted(CompactionSign.SUMMARY)).window == 1
         )
@@ -264,7 +264,7 @@ def test_a_session_lives_again_only_by_what_happens_after_its_end(event: Event, 
 def test_a_revision_changes_what_was_said_and_counts_nothing() -> None:
     before = after(session(), prompt("first wording", "p1"))
     revised = revise(before, replace(prompt("second wording", "p1"), revision=1))
-    assert revised.prompts_told == 1
+    assert revised.prompts_known == 1
     assert [said.text for said in revised.trail.prompts] == ["second wording"]
 
 

@@ -27,5 +27,5 @@ def test_a_value_has_the_form_that_was_asked_for(form: str, pattern: str) -> Non
     assert all(re.fullmatch(pattern, drawn(form, str(number))) for number in range(20))
 
 
-def test_what_is_left_is_told() -> None:
+def test_what_is_left_is_reported() -> None:
     assert left("password=hunter2!x and plainly this", ["hunter2!x", "plainly"]) == ["plainly"]

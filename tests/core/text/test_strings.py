@@ -40,7 +40,7 @@ def test_a_long_text_ends_with_a_sentence_where_one_ends_in_time(text: str, limi
 
 
 @given(st.text(alphabet="ab. !\n…", max_size=80), st.integers(2, 60))
-def test_what_is_told_in_sentences_stays_within_its_limit(text: str, limit: int) -> None:
+def test_what_is_reported_in_sentences_stays_within_its_limit(text: str, limit: int) -> None:
     assert len(in_sentences(text, limit)) <= limit
 
 

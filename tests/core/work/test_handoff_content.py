@@ -84,7 +84,7 @@ class TestTheStory:
         assert first.conclusion.text.endswith("all 12 tests pass.")
         assert (second.failures, second.cause) == ((), "")
 
-    def test_a_prompt_that_is_told_twice_counts_once(self) -> None:
+    def test_a_prompt_that_is_shown_twice_counts_once(self) -> None:
         assert len(turns_of([prompt("go", "p1"), prompt("go", "p2"), prompt("on", "p3")])) == 2
 
     def test_a_subagents_words_are_not_the_agents(self) -> None:
@@ -107,7 +107,7 @@ class TestTheStory:
         ],
         ids=["made after all", "never made"],
     )
-    def test_a_change_that_was_used_wrongly_is_told_if_it_was_never_made(
+    def test_a_change_that_was_used_wrongly_is_shown_if_it_was_never_made(
         self, order: tuple[str, str], failures: tuple[str, ...]
     ) -> None:
         wrong = "<tool_use_error>String to replace not found in file.\nString: x = 1"
@@ -141,7 +141,7 @@ def test_every_section_of_a_handoff() -> None:
     assert "document the rates" in section(handoff, "Next Step")
 
 
-def test_what_subagents_were_given_is_told_with_its_turn() -> None:
+def test_what_subagents_were_given_is_shown_with_its_turn() -> None:
     tasks = ("Set up the project", "Build  the\npages")
     given: list[Event] = [
         SubagentStarted(
@@ -224,7 +224,7 @@ def test_a_line_by_which_a_text_is_known_again(text: str, pattern: str) -> None:
     assert recognisable_line(text) == pattern
 
 
-def test_a_long_story_is_told_in_bounded_room() -> None:
+def test_a_long_session_is_shown_in_bounded_space() -> None:
     events: list[Event] = []
     for turn in range(60):
         events += [prompt(f"task number {turn} " + "x" * 900, f"p{turn}", NOON + turn)]

@@ -166,5 +166,5 @@ class TestReviews:
         assert counted["store: session_checkpoints.digest"] == 5
         assert SECRET not in json.dumps(found)
 
-    def test_the_account_of_the_continuity_is_told(self, caller: Caller, project: Project) -> None:
+    def test_the_account_of_the_continuity_is_reported(self, caller: Caller, project: Project) -> None:
         assert caller.get(f"/api/projects/{project.project_id}/audit") == {"items": [], "next": None}

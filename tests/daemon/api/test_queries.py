@@ -133,7 +133,7 @@ class TestHealth:
 
 
 class TestLive:
-    def test_what_is_new_is_told_as_it_comes(self, caller: Caller, furnished: Furnished) -> None:
+    def test_what_is_new_is_reported_as_it_comes(self, caller: Caller, furnished: Furnished) -> None:
         at = furnished.at + 10**9
         with caller.open("/api/live") as stream:
             assert stream.headers["content-type"].startswith("text/event-stream")
@@ -149,7 +149,7 @@ class TestLive:
 
     @pytest.mark.parametrize("said", [*(f"the page {path}" for path in PAGES), "the query", "the browser"])
     @pytest.mark.parametrize("meanwhile", [(), ("c-meanwhile",)])
-    def test_what_changed_since_a_page_or_an_event_was_seen_is_told_first(
+    def test_what_changed_since_a_page_or_an_event_was_seen_is_reported_first(
         self, caller: Caller, furnished: Furnished, said: str, meanwhile: tuple[str, ...]
     ) -> None:
         path, headers = _saying(caller, said)

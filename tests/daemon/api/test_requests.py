@@ -65,7 +65,7 @@ class TestAccess:
         ("path", "method", "status"),
         [("/api/nothing", "GET", 404), ("/api/checkpoints", "POST", 405), ("/api/checkpoints/", "GET", 200)],
     )
-    def test_what_leads_nowhere_is_told_in_the_same_shape(
+    def test_what_leads_nowhere_is_reported_in_the_same_shape(
         self, caller: Caller, path: str, method: str, status: int
     ) -> None:
         answer = caller.ask(path, method)

@@ -10,7 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.core.text.untrusted import printable
-from holdfast.daemon.dashboard.frame import View, diff, gauge, many, page, session_path, short, with_code
+from holdfast.daemon.dashboard.frame import (
+    PageContext,
+    diff,
+    gauge,
+    many,
+    page,
+    session_path,
+    short,
+    with_code,
+)
 from holdfast.daemon.dashboard.html import Child, Html, el, joined, verbatim
 from holdfast.daemon.dashboard.plots import LEFT, RIGHT, Bar, days, rows, scale, timeline
 from holdfast.engine.views.timeline import Moment, TimelineView, TokenCount, WorkDone
@@ -81,7 +90,7 @@ def test_any_key_makes_one_step_of_a_path(key: str) -> None:
 
 
 def test_a_page_has_its_parts_and_nothing_inline() -> None:
-    read = Read(page(View(0, "dark", "1.0"), "/memory", "Memory", el("p", "here")))
+    read = Read(page(PageContext(0, "dark", "1.0"), "/memory", "Memory", el("p", "here")))
     assert {"html", "header", "nav", "main", "h1", "footer"} <= set(read.tags)
     assert ("aria-current", "page") in read.attributes
     assert ("data-theme", "dark") in read.attributes
@@ -90,7 +99,7 @@ def test_a_page_has_its_parts_and_nothing_inline() -> None:
 
 
 def test_a_theme_that_nobody_offers_is_none() -> None:
-    assert "data-theme" not in page(View(0, '"><script>'), "/", "Now")
+    assert "data-theme" not in page(PageContext(0, '"><script>'), "/", "Now")
 
 
 @pytest.mark.parametrize(
@@ -106,7 +115,7 @@ def test_a_gauge_says_how_full_it_is(percent: int, kind: str) -> None:
 @pytest.mark.parametrize(
     ("number", "said"), [(0, "0 windows"), (1, "1 window"), (2, "2 windows"), (1_200, "1,200 windows")]
 )
-def test_one_is_not_told_as_many(number: int, said: str) -> None:
+def test_one_is_not_reported_as_many(number: int, said: str) -> None:
     assert many(number, "window") == said
 
 

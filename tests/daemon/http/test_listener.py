@@ -148,7 +148,7 @@ def port_of(lodging: Lodging) -> int:
     return int((lodging.home / "http" / "port").read_text().split()[1])
 
 
-class TestDoor:
+class TestListener:
     def test_whoever_comes_first_is_answered_too(self, standing: Lodging) -> None:
         status, answer = post(standing, LIST)
         assert status == 200

@@ -19,7 +19,7 @@ from tests.daemon.conftest import LIMIT_S, Lodging
 from tests.daemon.http.test_listener import free_port, hung_up
 
 EVERYWHERE = "0.0.0.0"
-LETTER = '{"session_id": "s1", "cwd": "/", "hook_event_name": "UserPromptSubmit", "prompt": "go on"}'
+HOOK_EVENT = '{"session_id": "s1", "cwd": "/", "hook_event_name": "UserPromptSubmit", "prompt": "go on"}'
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +119,7 @@ def test_a_missing_certificate_opens_no_listener_and_stops_no_hook(
     port = start(http_host=EVERYWHERE, tls_certificate=gone, tls_key=gone)
     with pytest.raises((HTTPException, OSError)):
         asked(HTTPConnection("127.0.0.1", port, timeout=LIMIT_S), lodging)
-    assert lodging.payload(LETTER, id="1") is not None
+    assert lodging.payload(HOOK_EVENT, id="1") is not None
 
 
 def client_hello() -> bytes:
@@ -153,7 +153,7 @@ def test_half_handshakes_are_closed_to_let_others_in(
             with contextlib.suppress(ConnectionError):
                 half.sendall(hello)
             if n % 200 == 199:
-                assert lodging.payload(LETTER, id=f"{n}") is not None
+                assert lodging.payload(HOOK_EVENT, id=f"{n}") is not None
         assert asked(HTTPSConnection("localhost", port, timeout=LIMIT_S, context=trusting), lodging) == 200
         daemon = int((lodging.home / "run" / "lock").read_text())
         assert len(list(Path(f"/proc/{daemon}/fd").iterdir())) < 300

@@ -112,7 +112,7 @@ def test_a_hook_event_that_the_first_version_recorded_and_spooled_counts_once(tm
     async def events_and_prompts(dispatcher: Dispatcher) -> tuple[int, int]:
         def counts() -> tuple[int, int]:
             session = dispatcher.engine.store.session("s1")
-            return len(dispatcher.engine.store.events("s1", 99)), session.prompts_told if session else 0
+            return len(dispatcher.engine.store.events("s1", 99)), session.prompts_known if session else 0
 
         before = await dispatcher.do(Urgency.CONTROL, counts)
         assert await dispatcher.drain() == 1

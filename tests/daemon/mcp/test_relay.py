@@ -120,7 +120,7 @@ class TestWhenTheDaemonDies:
         assert agent.hear()["result"]["serverInfo"]["name"] == "holdfast"
         assert len(agent.ask("tools/list")["result"]["tools"]) >= 2
 
-    def test_a_handshake_that_was_refused_is_not_told_to_the_next(
+    def test_a_handshake_that_was_refused_is_not_reported_to_the_next(
         self, lodging: Lodging, agent: Agent
     ) -> None:
         first = lodging.start()

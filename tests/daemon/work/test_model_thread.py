@@ -81,7 +81,9 @@ def test_what_a_model_writes_stands_beside_what_is_known_by_rule(lodging: Lodgin
     assert digests(lodging)[1].startswith("## Session Checkpoint")
 
 
-def test_no_letter_waits_for_a_model_and_neither_does_the_end(lodging: Lodging, server: ApiServer) -> None:
+def test_no_hook_event_waits_for_a_model_and_neither_does_the_end(
+    lodging: Lodging, server: ApiServer
+) -> None:
     settings(lodging, server)
     server.script(Said({}, held=True))
     daemon = lodging.start()

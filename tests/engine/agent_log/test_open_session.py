@@ -20,7 +20,7 @@ from holdfast.engine.agent_log.open_session import RETRY_MS, OpenSession, Summar
 from holdfast.engine.repository.git import identity
 from holdfast.settings import Checkpoint, Config, MemoryFlush, Pressure
 from holdfast.settings import Compaction as CompactionSettings
-from tests.embed.asked import Asked, AtOnce, WhenTold
+from tests.embed.asked import Asked, AtOnce, ManualExecutor
 from tests.engine.stage import Stage
 
 WINDOW = 100_000
@@ -60,7 +60,7 @@ def filled(session: OpenSession, *tokens: int) -> None:
         answered(session, f"answer at {number}", number)
 
 
-def told(session: OpenSession) -> list[str]:
+def texts_in_turns(session: OpenSession) -> list[str]:
     return [part.text for turn in turns_of(session.path) for part in turn.parts if isinstance(part, Text)]
 
 
@@ -132,7 +132,7 @@ def test_a_checkpoint_that_covers_enough_makes_room_and_no_model_is_asked(stage:
     found = compaction(session)
     assert (found.from_checkpoint, found.tokens_before) == (True, 96_500)
     assert "question at 76000" in (found.summary or "")
-    assert told(session)[1:] == ["question at 96500", "answer at 96500"]
+    assert texts_in_turns(session)[1:] == ["question at 96500", "answer at 96500"]
     assert fill.used < 2_000, "what was counted before says nothing about the new window"
 
 
@@ -166,7 +166,7 @@ def test_where_no_model_can_what_is_known_by_rule_stands_in(
     session.make_ready()
     found = compaction(session)
     assert found.from_checkpoint is True
-    assert found.owed.no_model == ("timed out" if isinstance(failure, Failed) else "ValueError: no key")
+    assert found.note.no_model == ("timed out" if isinstance(failure, Failed) else "ValueError: no key")
     assert "Never touch the parser." in (found.summary or "")
 
 
@@ -187,7 +187,7 @@ def test_a_summary_that_is_owed_is_asked_for_again_later_and_takes_its_place(sta
     session = opened(stage, model, config=config)
     filled(session, 60_000, 96_000)
     session.make_ready()
-    by_rule = told(session)
+    by_rule = texts_in_turns(session)
     for _ in range(3):
         session.make_ready()
     assert len(model.about) == 1, "it is left alone for a while"
@@ -199,7 +199,7 @@ def test_a_summary_that_is_owed_is_asked_for_again_later_and_takes_its_place(sta
     asked(session, "meanwhile")
     session.make_ready()
     session.make_ready()
-    assert told(session) == [SUMMARY.format(GOOD.text), *by_rule[1:], "meanwhile"]
+    assert texts_in_turns(session) == [SUMMARY.format(GOOD.text), *by_rule[1:], "meanwhile"]
     assert session.state.window == 1, "nothing else was compacted"
     assert len(model.about) == 3
     assert model.about[2] == replace(model.about[0], trail=model.about[2].trail)
@@ -233,19 +233,19 @@ def test_a_session_outlives_its_window_many_times_and_its_first_rule_with_it(sta
     for _ in range(12):
         filled(session, 30_000, 60_000, 80_000, 97_000)
         session.make_ready()
-        assert "Never touch the parser." in told(session)[0]
+        assert "Never touch the parser." in texts_in_turns(session)[0]
     assert session.state.window == 12
     assert len(session.path) < 20, "what is past is not carried along"
     again = opened(stage)
     assert again.path == session.path
-    assert told(again) == told(session)
+    assert texts_in_turns(again) == texts_in_turns(session)
 
 
 # A model behind one's back
 
 
 def test_a_checkpoint_by_a_model_is_written_while_the_session_goes_on(stage: Stage) -> None:
-    model, later = Asked([GOOD]), WhenTold()
+    model, later = Asked([GOOD]), ManualExecutor()
     config = replace(QUIET, checkpoint=Checkpoint(token_threshold_percents=(60,)))
     session = opened(stage, model, later, config)
     filled(session, 61_000)
@@ -263,7 +263,7 @@ def test_a_checkpoint_by_a_model_is_written_while_the_session_goes_on(stage: Sta
     session.make_ready()
     found = compaction(session)
     assert (found.summary or "").startswith(GOOD.text)
-    assert told(session)[1:3] == ["question at 70000", "answer at 70000"], "it did not cover these"
+    assert texts_in_turns(session)[1:3] == ["question at 70000", "answer at 70000"], "it did not cover these"
 
 
 def test_why_a_model_wrote_no_checkpoint_is_noted(stage: Stage) -> None:
@@ -282,12 +282,12 @@ def test_the_model_sees_behind_a_prompt_how_full_its_window_is(stage: Stage) -> 
     session = opened(stage, config=replace(QUIET, pressure=Pressure(show_in_context=True)))
     asked(session, "first")
     session.make_ready()
-    assert told(session)[-1] == "first", "nothing depends on it yet"
+    assert texts_in_turns(session)[-1] == "first", "nothing depends on it yet"
     filled(session, 78_000)
     asked(session, "on")
     for _ in range(2):
         session.make_ready()
-    assert told(session)[-2:] == ["on", "[Context: 78k/100k tokens (78%)]"]
+    assert texts_in_turns(session)[-2:] == ["on", "[Context: 78k/100k tokens (78%)]"]
 
 
 def test_the_agent_is_asked_to_write_down_what_must_last(stage: Stage) -> None:
@@ -299,7 +299,7 @@ def test_the_agent_is_asked_to_write_down_what_must_last(stage: Stage) -> None:
     half, more = "Context at 50%. Consider", "Context at 75%. Write important"
     assert [line[: len(half)] for line in lines[:2]] == ["", half]
     assert all(line.startswith(more) for line in lines[2:])
-    asks = [text for text in told(session) if text.startswith("[SYSTEM:")]
+    asks = [text for text in texts_in_turns(session) if text.startswith("[SYSTEM:")]
     assert len(asks) == 1, "once in a window"
     assert "Compaction imminent" in asks[0]
     assert not session.state.flush.actioned
@@ -327,10 +327,10 @@ def test_whether_it_did_is_remembered_until_it_is_asked_again(stage: Stage) -> N
     assert not session.state.flush.actioned
 
 
-def test_an_answer_that_has_nothing_to_say_is_not_told_again(stage: Stage) -> None:
+def test_an_answer_that_has_nothing_to_say_is_not_reported_again(stage: Stage) -> None:
     session = opened(stage, config=replace(QUIET, memory_flush=MemoryFlush()))
     filled(session, 91_000)
     session.make_ready()
     answered(session, "NO_REPLY", 91_500)
     asked(session, "on")
-    assert told(session) == ["question at 91000", "answer at 91000", "on"]
+    assert texts_in_turns(session) == ["question at 91000", "answer at 91000", "on"]

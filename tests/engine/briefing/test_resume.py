@@ -75,7 +75,7 @@ class TestCompaction:
         assert "half of the parser is ported" not in later
         assert "keep the table" not in later
 
-    def test_behind_a_tool_if_it_came_in_mid_turn_and_nothing_told_of_it(self, stage: Stage) -> None:
+    def test_behind_a_tool_if_it_came_in_mid_turn_and_nothing_mentioned_it(self, stage: Stage) -> None:
         play(stage, "a")
         stage.write("a", ("boundary", ""))
         brief = stage.payload("a", "tools")

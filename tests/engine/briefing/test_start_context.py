@@ -98,7 +98,7 @@ def test_a_compaction_is_not_a_start(stage: Stage, project: Project) -> None:
     assert "# Session Continuity" not in stage.payload("s1", "start", source="compact")
 
 
-def test_what_the_brief_tells_is_not_told_again(stage: Stage, project: Project) -> None:
+def test_what_the_brief_tells_is_not_shown_again(stage: Stage, project: Project) -> None:
     saved(stage, project)
     stage.write("s1", ("prompt", "Mend the lexer of the parser. Never touch vendor/."))
     stage.payload("s1", "prompt", text="Mend the lexer of the parser. Never touch vendor/.")
@@ -283,8 +283,8 @@ def test_what_was_kept_stands_in_for_a_transcript_that_is_gone(
     stage.config = Config(continuity=Continuity(extractor=extractor))
     task = SaveTask(AuditScope.BOTH, gone(stage, project), AuditTrigger.SAVE)
     outcome = continuity.save(desk_of(stage), here(stage, project), task, MEANS)
-    assert outcome.said[LayerName.SHARED].goal.startswith("Mend the lexer")
-    assert outcome.said[LayerName.LOCAL].of(ContinuityPart.NEXT) == ("Next step: write the docs of it.",)
+    assert outcome.summaries[LayerName.SHARED].goal.startswith("Mend the lexer")
+    assert outcome.summaries[LayerName.LOCAL].of(ContinuityPart.NEXT) == ("Next step: write the docs of it.",)
 
 
 def test_a_transcript_that_was_named_and_is_gone_is_an_error(stage: Stage, project: Project) -> None:

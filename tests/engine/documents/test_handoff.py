@@ -185,7 +185,7 @@ class TestPickingUp:
         ],
         ids=["a file", "a commit", "the branch"],
     )
-    def test_what_drifted_is_told(
+    def test_what_drifted_is_shown(
         self, stage: Stage, repo: Path, change: Callable[[Path], object], what: str, detail: str
     ) -> None:
         work(stage)

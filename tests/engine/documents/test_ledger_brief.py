@@ -84,7 +84,7 @@ def test_the_next_morning_it_leads_too(stage: Stage, project: Project, place: Le
     assert "Work here was left with a ledger." in brief
     told = next_brief(stage.engine(), project, "")
     assert told is not None
-    assert told.lead is not None
+    assert told.leading_ledger is not None
 
 
 @pytest.mark.parametrize(
@@ -275,7 +275,9 @@ def test_without_git_only_one_that_we_have_written_leads(stage: Stage) -> None:
     assert "the sums" in stage.payload("c", "start", source="clear")
 
 
-def test_a_stale_one_is_told_from_a_fresh_one(stage: Stage, project: Project, place: LedgerPlace) -> None:
+def test_a_stale_one_is_distinguished_from_a_fresh_one(
+    stage: Stage, project: Project, place: LedgerPlace
+) -> None:
     enable(stage)
     work(stage)
     save(stage, place, project)

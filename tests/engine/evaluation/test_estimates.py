@@ -75,7 +75,7 @@ def foretold(*events: Event) -> list[tuple[int, int]]:
         ((usage("1", 100), usage("2", 0), usage("3", 103)), [(100, 103)]),
     ],
 )
-def test_what_is_foretold_of_each_request(events: tuple[Event, ...], pairs: list[tuple[int, int]]) -> None:
+def test_what_is_estimated_for_each_request(events: tuple[Event, ...], pairs: list[tuple[int, int]]) -> None:
     assert foretold(*events) == pairs
 
 

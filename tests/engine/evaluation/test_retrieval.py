@@ -10,11 +10,11 @@ import pytest
 from holdfast.engine.evaluation.retrieval import (
     DEVMEMBENCH,
     FINDERS,
+    HOLDFAST,
     LOCOMO,
-    OURS,
     Collection,
-    Question,
     QuestionResult,
+    RetrievalQuestion,
     Turn,
     collections_in,
     library_of,
@@ -45,8 +45,8 @@ def turns(*said: tuple[str, str]) -> tuple[Turn, ...]:
     )
 
 
-def asked(text: str, *evidence: str, answer: str = "") -> Question:
-    return Question(text, "1", frozenset(evidence), answer)
+def asked(text: str, *evidence: str, answer: str = "") -> RetrievalQuestion:
+    return RetrievalQuestion(text, "1", frozenset(evidence), answer)
 
 
 def found_by(finder: str, question: str) -> list[str]:
@@ -70,7 +70,7 @@ def test_each_measure_is_what_it_says(found: list[str], expected: dict[str, floa
     assert {name: measures[name] for name in expected} == pytest.approx(expected)
 
 
-def test_an_answer_is_told_as_far_as_its_words_are_there() -> None:
+def test_an_answer_is_reported_as_far_as_its_words_are_there() -> None:
     database, postgres, *_ = turns(*SAID)
     question = asked("Which database?", "t1", answer="Postgres, for its constraints and speed")
     assert scores(question, [database, postgres])["answer5"] == pytest.approx(2 / 3)
@@ -80,7 +80,7 @@ def test_an_answer_is_told_as_far_as_its_words_are_there() -> None:
 
 def test_means_leave_out_what_could_not_be_measured() -> None:
     rows = [
-        QuestionResult(OURS, "c", "1", scores(asked("?", "t0", answer=answer), turns(*SAID)), 1.0)
+        QuestionResult(HOLDFAST, "c", "1", scores(asked("?", "t0", answer=answer), turns(*SAID)), 1.0)
         for answer in ("Postgres", "")
     ]
     assert means(rows)["hit1"].n == 2
@@ -93,7 +93,7 @@ def test_every_finder_is_asked_every_question_and_an_empty_store_finds_nothing()
     assert [row.finder for row in rows] == list(FINDERS)
     by_finder = {row.finder: row.measures for row in rows}
     assert {name: measures["hit1"] for name, measures in by_finder.items()} == {
-        OURS: 1,
+        HOLDFAST: 1,
         "holdfast_alone": 1,
         "keywords": 1,
         "meaning": 1,
@@ -105,13 +105,13 @@ def test_every_finder_is_asked_every_question_and_an_empty_store_finds_nothing()
 
 def test_recall_finds_the_answer_beside_the_words_that_were_asked_for() -> None:
     question = "Which database did they choose for the orders?"
-    assert found_by(OURS, question)[:2] == ["t0", "t1"]
+    assert found_by(HOLDFAST, question)[:2] == ["t0", "t1"]
     assert "t1" not in found_by("keywords", question)
 
 
 def test_recall_finds_other_words_for_the_same() -> None:
     assert "t4" not in found_by("grep", "who fixed it")
-    assert found_by(OURS, "who fixed it")[0] == "t4"
+    assert found_by(HOLDFAST, "who fixed it")[0] == "t4"
 
 
 def test_a_question_without_any_word_finds_no_keyword() -> None:
@@ -155,8 +155,8 @@ def test_locomo_is_one_memory_for_each_turn_and_a_collection_for_each_conversati
             Turn("D2:1", "Ada: Bye", "2", 0, "D2:1"),
         ),
         (
-            Question("Who paints?", "4", frozenset({"D1:2"})),
-            Question("Both?", "1", frozenset({"D1:2", "D2:1"})),
+            RetrievalQuestion("Who paints?", "4", frozenset({"D1:2"})),
+            RetrievalQuestion("Both?", "1", frozenset({"D1:2", "D2:1"})),
         ),
     )
 
@@ -188,7 +188,7 @@ def test_devmembench_is_one_memory_for_each_message_and_counts_sessions(tmp_path
     expected = Collection(
         "devmembench",
         (Turn("S1:0", "Use FastAPI", "S1", 0, "S1"), Turn("S1:1", "Use FastAPI", "S1", 1, "S1")),
-        (Question("Which framework?", "tech-stack", frozenset({"S1"}), "FastAPI"),),
+        (RetrievalQuestion("Which framework?", "tech-stack", frozenset({"S1"}), "FastAPI"),),
     )
     assert collections_in(tmp_path) == {DEVMEMBENCH: [expected]}
     assert collections_in(folder) == {DEVMEMBENCH: [expected]}

@@ -15,13 +15,13 @@ from holdfast.core.events.event import Action, Event
 from holdfast.engine.evaluation.survival import (
     BUDGET,
     BUILDERS,
-    OURS,
+    HOLDFAST,
     Recording,
     Transcript,
-    folded,
     history,
     our_brief,
     scores_of,
+    session_after,
     session_in,
     situations,
     transcripts,
@@ -150,7 +150,7 @@ def test_what_a_subagent_did_later_is_not_known_at_the_cut(tmp_path: Path) -> No
 
 def test_our_brief_is_the_products_own(recording: Recording) -> None:
     shown = preview(recording.transcript.harness, recording.transcript.path)
-    assert shown.told.reason is Reason.COMPACT
+    assert shown.brief_input.reason is Reason.COMPACT
     assert recording.brief(recording.events) == shown.brief.text
 
 
@@ -175,7 +175,7 @@ def test_the_controls_are_as_they_must_be(recording: Recording) -> None:
     assert min(row.score.survival for row in by_builder["bare_list"]) > 0.5
     assert [row.kind for row in by_builder["summary"]] == [CutKind.REAL]
     assert all(row.score.constraints == 1.0 for row in by_builder["lead"])
-    assert not any(row.form.kept for row in by_builder["bare_list"])
+    assert not any(row.form.is_readable for row in by_builder["bare_list"])
 
 
 def test_the_same_session_measures_the_same(recording: Recording) -> None:
@@ -202,7 +202,7 @@ def test_drift_is_looked_at_after_the_second_compaction(tmp_path: Path) -> None:
     assert len([check for check in checks if check.name == "drift"]) == 1
 
 
-TOLD: tuple[Event, ...] = (
+EVENTS: tuple[Event, ...] = (
     prompt("mend the lexer", "p1"),
     called("c1", Action.EDIT, "/src/lexer.py"),
     returned("c1"),
@@ -213,11 +213,11 @@ TOLD: tuple[Event, ...] = (
 )
 
 
-@given(st.lists(st.integers(0, len(TOLD)), max_size=4))
-def test_being_told_any_beginning_again_changes_nothing(sizes: list[int]) -> None:
-    beginnings = [event for size in sorted(sizes) for event in TOLD[:size]]
-    assert folded([*beginnings, *TOLD]) == folded(TOLD)
+@given(st.lists(st.integers(0, len(EVENTS)), max_size=4))
+def test_reading_any_beginning_again_changes_nothing(sizes: list[int]) -> None:
+    beginnings = [event for size in sorted(sizes) for event in EVENTS[:size]]
+    assert session_after([*beginnings, *EVENTS]) == session_after(EVENTS)
 
 
 def test_ours_is_among_the_builders() -> None:
-    assert next(iter(BUILDERS)) == OURS
+    assert next(iter(BUILDERS)) == HOLDFAST

@@ -76,7 +76,7 @@ class TestWholeFiles:
             (None, OLD, False, None, "is there already, and it is not ours"),
         ],
     )
-    def test_each_state_is_told_and_mended_only_if_it_is_ours(
+    def test_each_state_is_reported_and_mended_only_if_it_is_ours(
         self,
         home: Path,
         file: Path,

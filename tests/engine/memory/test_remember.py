@@ -296,7 +296,7 @@ def test_what_is_too_long_for_a_memory_is_a_prompt_still(stage: Stage) -> None:
     assert memory_texts(stage) == []
     session = stage.store.session("s1")
     assert session is not None
-    assert session.prompts_told == 1
+    assert session.prompts_known == 1
 
 
 def test_no_secret_gets_in_by_a_prompt(stage: Stage) -> None:
@@ -348,7 +348,7 @@ def test_a_file_that_is_gone_makes_its_memory_stale(library: Library, tmp_path: 
     library.remember("The lexer is in src/gone.py", replace(shop, project_id="other"))
     audited = audit_memories(library.engine(), shop, all_projects=True)
     assert audited.looked_at == 3
-    stale = [memory.id for doubt, memory in audited.found if doubt.problem is MemoryProblem.STALE]
+    stale = [memory.id for doubt, memory in audited.doubts if doubt.problem is MemoryProblem.STALE]
     assert gone.id in stale
 
 
@@ -356,5 +356,5 @@ def test_only_what_can_be_seen_from_here_is_looked_at(library: Library, tmp_path
     library.remember("Prefer tabs", OTHER)
     library.now += 100 * DAY
     assert audit_memories(library.engine(), identity(str(tmp_path))).looked_at == 0
-    (found,) = audit_memories(library.engine(), OTHER).found
+    (found,) = audit_memories(library.engine(), OTHER).doubts
     assert found[0].problem is MemoryProblem.UNUSED

@@ -165,7 +165,7 @@ def test_a_session_in_its_turn_is_not_passed_over_for_a_later_one_of_another(
     assert waited.session == "busy"
 
 
-def test_where_no_end_of_a_turn_is_told_a_long_silence_is_one(stage: Stage) -> None:
+def test_where_no_end_of_a_turn_is_reported_a_long_silence_is_one(stage: Stage) -> None:
     taken(stage, "c1", turn_open=True)
     assert due(stage.engine()) is None
     stage.now += QUIET_MS
@@ -209,7 +209,7 @@ def test_a_secret_that_a_model_repeats_is_not_kept(stage: Stage, server: ApiServ
     assert all(key not in text.text for text in stage.store.texts())
 
 
-def test_events_are_told_as_turns_and_every_call_has_its_result() -> None:
+def test_events_are_reported_as_turns_and_every_call_has_its_result() -> None:
     asked = Prompt(session="s", record="p", at=NOON, origin=Origin.HUMAN, text="go")
     first = ToolCalled(
         session="s",

@@ -187,7 +187,7 @@ def test_then_the_sessions_own_model_is_asked(asking: Asking, server: ApiServer)
     )
 
 
-def test_all_reasons_are_told_where_nobody_could(asking: Asking, server: ApiServer) -> None:
+def test_all_reasons_are_reported_where_nobody_could(asking: Asking, server: ApiServer) -> None:
     asking.fallback = True
     server.script(anthropic("No.", "refusal"), anthropic("It is", "max_tokens"))
     assert asking.ask() == Failed(

@@ -90,6 +90,6 @@ def test_it_counts_by_kind_and_knows_the_lists(home: Path) -> None:
     assert [one.count for one in found] == [1, 1, 1]
 
 
-def test_what_is_told_holds_no_secret(home: Path) -> None:
+def test_what_is_reported_holds_no_secret(home: Path) -> None:
     (home / "logs" / "daemon.log").write_text(f"{TOKEN}\n")
     assert TOKEN not in str(secrets(open_in_memory(), home, NO_LISTS, always))

@@ -260,7 +260,7 @@ def test_a_memory_goes_alone_and_the_project_takes_its_own(stage: Stage) -> None
 @pytest.mark.parametrize(
     "choice", [OneSession("a"), OneProject("p"), OneMemory("m"), Before(5), Everything()]
 )
-def test_a_choice_is_the_same_after_it_was_told(choice: Choice) -> None:
+def test_a_choice_is_the_same_after_it_was_sent(choice: Choice) -> None:
     assert choice_of(json.loads(json.dumps(words_of(choice)))) == choice
 
 

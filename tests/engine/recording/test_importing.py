@@ -33,7 +33,7 @@ from holdfast.engine.repository.projects import every_project
 from holdfast.errors import TranscriptUnreadable
 from holdfast.settings import Capture, Records
 from tests.core.made_up import PROVIDER_KEYS
-from tests.engine.attic import NOW, ROOM, Attic, Killed
+from tests.engine.attic import NOW, SPACE_LEFT, Attic, Killed
 from tests.harnesses import claude_code_records as claude
 from tests.harnesses import codex_records as codex
 from tests.harnesses import openclaw_records as openclaw
@@ -47,19 +47,19 @@ def attic(tmp_path: Path) -> Attic:
 
 
 def keys(found: Survey) -> list[str]:
-    return [one.session for one in found.found]
+    return [one.session for one in found.sessions]
 
 
 def test_a_survey_says_whose_sessions_there_are_the_newest_first(attic: Attic) -> None:
     older = attic.keeps("s1", ("Why is it slow?", "The index is missing."), at=NOW - 9_000)
     newer = attic.keeps("s2", ("Add the index", "Done."))
     found = attic.survey()
-    assert [(one.session, one.path, one.size) for one in found.found] == [
+    assert [(one.session, one.path, one.size) for one in found.sessions] == [
         ("s2", newer, newer.stat().st_size),
         ("s1", older, older.stat().st_size),
     ]
-    assert {one.project.root for one in found.found} == {attic.project}
-    assert {one.started_at for one in found.found} == {claude.AT}
+    assert {one.project.root for one in found.sessions} == {attic.project}
+    assert {one.started_at for one in found.sessions} == {claude.AT}
     assert attic.documents() == []
 
 
@@ -80,7 +80,7 @@ def test_what_was_said_can_be_found_and_the_session_is_over(attic: Attic) -> Non
     session = attic.store.session("s1")
     assert session is not None
     assert (session.phase, session.ended_at, session.last_event_at) == (Phase.ENDED, claude.AT, claude.AT)
-    assert session.prompts_told == 2
+    assert session.prompts_known == 2
     assert attic.store.live_sessions() == []
     assert (path.read_bytes(), path.stat().st_mtime_ns) == (content, changed)
 
@@ -94,7 +94,7 @@ def test_nothing_is_imported_twice(attic: Attic) -> None:
     attic.imported()
     before = attic.documents()
     again = attic.survey()
-    assert (again.found, again.left_out) == ((), {LeftOut.DONE: 1})
+    assert (again.sessions, again.left_out) == ((), {LeftOut.DONE: 1})
     assert attic.imported() == ImportResult()
     assert attic.documents() == before
 
@@ -104,7 +104,7 @@ def test_a_transcript_that_has_grown_is_read_on(attic: Attic) -> None:
     attic.imported()
     size = path.stat().st_size
     attic.keeps("s1", ("Add it", "Done."))
-    assert [one.size for one in attic.survey().found] == [path.stat().st_size - size]
+    assert [one.size for one in attic.survey().sessions] == [path.stat().st_size - size]
     attic.imported()
     assert [(one.place, one.text) for one in attic.documents()] == [
         (0, "User: Why is it slow?\nAgent: The index is missing."),
@@ -112,7 +112,7 @@ def test_a_transcript_that_has_grown_is_read_on(attic: Attic) -> None:
     ]
     session = attic.store.session("s1")
     assert session is not None
-    assert session.prompts_told == 2
+    assert session.prompts_known == 2
 
 
 @pytest.mark.parametrize("pieces", [1, 2, 3])
@@ -132,7 +132,7 @@ def test_an_import_that_was_cut_off_goes_on_where_it_was(attic: Attic, tmp_path:
             raise Killed
 
     with pytest.raises(Killed):
-        take_in(attic.engine(), attic.survey().found, ROOM, done)
+        take_in(attic.engine(), attic.survey().sessions, SPACE_LEFT, done)
     assert 0 < len(attic.documents()) < len(whole.documents())
     attic.imported()
     assert attic.documents() == whole.documents()
@@ -157,7 +157,7 @@ def test_a_session_known_from_hook_events_is_left_to_the_daemon(attic: Attic) ->
     attic.keeps("s1", ("Why is it slow?", "The index is missing."))
     attic.payload("s1", "UserPromptSubmit", prompt="Why is it slow?")
     found = attic.survey()
-    assert (found.found, found.left_out) == ((), {LeftOut.KEPT: 1})
+    assert (found.sessions, found.left_out) == ((), {LeftOut.RECORDED_LIVE: 1})
 
 
 def test_a_session_that_goes_live_while_it_waits_for_its_turn_is_left_alone(attic: Attic) -> None:
@@ -165,7 +165,7 @@ def test_a_session_that_goes_live_while_it_waits_for_its_turn_is_left_alone(atti
     found = attic.survey()
     attic.payload("s1", "UserPromptSubmit", prompt="Why is it slow?")
     before = attic.store.session("s1")
-    take_in(attic.engine(), found.found, ROOM, lambda _: None)
+    take_in(attic.engine(), found.sessions, SPACE_LEFT, lambda _: None)
     assert attic.store.session("s1") == before
     assert [one for one in attic.documents() if one.kind == "record"] == []
 
@@ -174,10 +174,10 @@ def test_two_imports_at_once_keep_everything_once(attic: Attic) -> None:
     attic.keeps("s1", ("Why is it slow?", "The index is missing."))
     one, other = attic.survey(), attic.survey()
     for found in (one, other):
-        take_in(attic.engine(), found.found, ROOM, lambda _: None)
+        take_in(attic.engine(), found.sessions, SPACE_LEFT, lambda _: None)
     session = attic.store.session("s1")
     assert session is not None
-    assert (session.prompts_told, len(attic.documents())) == (1, 1)
+    assert (session.prompts_known, len(attic.documents())) == (1, 1)
 
 
 def test_an_imported_session_is_never_continued_however_fresh_it_is(attic: Attic) -> None:
@@ -193,7 +193,7 @@ def test_an_imported_session_that_is_resumed_is_read_from_its_start(attic: Attic
     attic.payload("s1", "SessionStart", source="resume")
     session = attic.store.session("s1")
     assert session is not None
-    assert (session.phase, session.prompts_told) == (Phase.LIVE, 1)
+    assert (session.phase, session.prompts_known) == (Phase.LIVE, 1)
     assert [said.text for said in session.trail.statements] == ["The index is missing."]
     assert len(attic.store.events("s1", 10)) > 1
 
@@ -217,13 +217,13 @@ def test_what_was_forgotten_does_not_come_back_by_an_import(attic: Attic) -> Non
 def test_what_the_settings_leave_out_is_left_out(attic: Attic, config: Config, reason: LeftOut) -> None:
     attic.keeps("s1", ("Why is it slow?", "The index is missing."), at=NOW - 3 * 86_400_000)
     attic.config = config
-    assert (attic.survey().found, attic.survey().left_out) == ((), {reason: 1})
+    assert (attic.survey().sessions, attic.survey().left_out) == ((), {reason: 1})
 
 
 def test_what_there_is_no_room_for_is_left_out_the_oldest_first(attic: Attic) -> None:
     for number in range(4):
         attic.keeps(f"s{number}", ("Why?", f"Because of {number}."), at=NOW + number * 1_000)
-    found = attic.survey().found
+    found = attic.survey().sessions
     taken = take_in(attic.engine(), found, 40, lambda _: None)
     assert (taken.sessions, taken.no_room) == (2, 2)
     assert {one.session for one in attic.documents()} == {"s3", "s2"}
@@ -256,7 +256,7 @@ def test_the_same_session_in_two_files_is_one_session(attic: Attic) -> None:
         path = attic.root / ".codex" / folder / "rollout.jsonl"
         path.parent.mkdir(parents=True)
         path.write_bytes(codex.jsonl([*rollout, *more]))
-    found = attic.survey().found
+    found = attic.survey().sessions
     assert [(one.session, one.path.parent.name) for one in found] == [(codex.THREAD, "archived_sessions")]
 
 
@@ -298,7 +298,7 @@ def test_what_several_sessions_said_is_found_in_the_same_one_in_whatever_order_t
 ) -> None:
     for key, time in said.items():
         attic.keeps(key, ("Go on", "Done."), said=f"2026-03-01T{time}:00.000Z")
-    take_in(attic.engine(), attic.survey().found, ROOM, lambda _: None, reading)
+    take_in(attic.engine(), attic.survey().sessions, SPACE_LEFT, lambda _: None, reading)
     assert [one.session for one in attic.documents()] == [found]
 
 
@@ -315,16 +315,16 @@ def test_a_file_that_is_gone_when_its_turn_comes_is_passed_over(attic: Attic) ->
     path = attic.keeps("s1", ("Why is it slow?", "The index is missing."))
     found = attic.survey()
     path.unlink()
-    assert take_in(attic.engine(), found.found, ROOM, lambda _: None).sessions == 0
+    assert take_in(attic.engine(), found.sessions, SPACE_LEFT, lambda _: None).sessions == 0
 
 
 def test_every_byte_is_accounted_for(attic: Attic) -> None:
     for number in range(3):
         attic.keeps(f"s{number}", ("Why?", "The index. " * 150_000))
     found, told = attic.survey(), list[int]()
-    take_in(attic.engine(), found.found, ROOM, told.append)
+    take_in(attic.engine(), found.sessions, SPACE_LEFT, told.append)
     assert sum(told) == found.size
-    assert len(told) > len(found.found)
+    assert len(told) > len(found.sessions)
 
 
 def test_a_session_that_does_not_say_where_it_worked_is_in_no_project_of_anybody(attic: Attic) -> None:
@@ -412,7 +412,7 @@ def test_several_processes_bring_in_the_same_as_one(attic: Attic, tmp_path: Path
     told = list[int]()
     found = attic.survey()
     with side_by_side(3) as reading:
-        taken = take_in(attic.engine(), found.found, ROOM, told.append, reading)
+        taken = take_in(attic.engine(), found.sessions, SPACE_LEFT, told.append, reading)
     assert attic.documents() == alone.documents()
     assert (taken.sessions, taken.no_room, sum(told)) == (7, 0, found.size)
     assert not any(SECRET in text.text for text in attic.store.texts())
@@ -426,9 +426,9 @@ def test_the_processes_end_when_the_import_is_cut_off(attic: Attic) -> None:
     def done(_: int) -> None:
         raise Killed
 
-    found = attic.survey().found
+    found = attic.survey().sessions
     with pytest.raises(Killed), side_by_side(2) as reading:
-        take_in(attic.engine(), found, ROOM, done, reading)
+        take_in(attic.engine(), found, SPACE_LEFT, done, reading)
     assert active_children() == []
 
 
@@ -440,9 +440,9 @@ def test_a_process_that_dies_is_an_error_and_the_import_goes_on_afterwards(attic
         for child in active_children():
             child.kill()
 
-    found = attic.survey().found
+    found = attic.survey().sessions
     with pytest.raises(TranscriptUnreadable, match="ended before"), side_by_side(2) as reading:
-        take_in(attic.engine(), found, ROOM, done, reading)
+        take_in(attic.engine(), found, SPACE_LEFT, done, reading)
     attic.imported()
     assert {one.session for one in attic.documents()} == {"s0", "s1", "s2", "s3"}
 

@@ -37,7 +37,7 @@ def test_the_folded_session_is_the_one_that_a_preview_shows(transcript: Path) ->
     reader = harnesses.reader(CLAUDE)
     folded = fold(reader, transcript)
     assert [prompt.text for prompt in folded.trail.prompts] == ["mend the lexer"]
-    assert preview(reader, transcript).told.session == folded
+    assert preview(reader, transcript).brief_input.session == folded
 
 
 def test_only_the_first_lines_are_folded_where_a_number_is_given(transcript: Path) -> None:

@@ -25,7 +25,7 @@ def test_it_returns_the_checkpoints_that_it_stored_in_order(stage: Stage) -> Non
     assert recorded.session == stage.store.session("a")
 
 
-def test_a_batch_that_is_told_again_takes_no_checkpoint(stage: Stage) -> None:
+def test_a_batch_that_is_reported_again_takes_no_checkpoint(stage: Stage) -> None:
     arrival = Arrival("a", "playhouse", HERE, (digest("one"),))
     first, again = record(stage.engine(), arrival), record(stage.engine(), arrival)
     assert len(first.checkpoints) == 1

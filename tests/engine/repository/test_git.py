@@ -404,7 +404,7 @@ def roots(directory: Path) -> list[Path]:
     return [one.root for one in git.worktrees(repository_at(directory))]
 
 
-def test_whether_a_file_is_tracked_is_told_as_git_tells_it(repo: Path) -> None:
+def test_whether_a_file_is_tracked_is_reported_as_git_tells_it(repo: Path) -> None:
     (repo / "other.md").write_text("x")
     found = repository_at(repo)
     assert git.tracks(found, "a.txt") is True

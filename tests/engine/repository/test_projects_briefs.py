@@ -48,7 +48,7 @@ def test_a_moved_project_is_given_its_brief_and_told_of_the_move(stage: Stage, r
     assert "gone since" not in brief, "the files are where the project is now"
 
 
-def test_a_file_that_went_after_the_move_is_still_told_as_gone(stage: Stage, repo: Path) -> None:
+def test_a_file_that_went_after_the_move_is_still_reported_as_gone(stage: Stage, repo: Path) -> None:
     moved = stage.home / "moved"
     repo.rename(moved)
     (moved / "main.c").unlink()

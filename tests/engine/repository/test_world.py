@@ -280,7 +280,7 @@ def test_no_program_that_a_repository_plants_is_run(repo: Path) -> None:
 # ------------------------------------------------------------ files
 
 
-def test_files_are_told_by_their_stat(tmp_path: Path) -> None:
+def test_files_are_recognised_by_their_stat(tmp_path: Path) -> None:
     (tmp_path / "here").write_text("")
     os.utime(tmp_path / "here", ns=(0, 1_234_567_890))
     absolute = str(tmp_path / "here")
@@ -292,7 +292,7 @@ def test_files_are_told_by_their_stat(tmp_path: Path) -> None:
     )
 
 
-def test_a_link_is_told_itself_and_one_that_leads_outside_is_not_followed(tmp_path: Path) -> None:
+def test_a_link_is_described_itself_and_one_that_leads_outside_is_not_followed(tmp_path: Path) -> None:
     root, outside = tmp_path / "root", tmp_path / "outside"
     for directory in (root / "real", outside):
         directory.mkdir(parents=True)

@@ -12,7 +12,7 @@ from holdfast.core.session.session import Process
 from holdfast.engine.liveness import start_of
 from holdfast.engine.recording.record import Arrival, record
 from holdfast.engine.tools import caller
-from holdfast.engine.tools.caller import Call, Caller, find_caller, seen_calling
+from holdfast.engine.tools.caller import CallContext, Caller, find_caller, seen_calling
 from holdfast.errors import HarnessUnknown, HoldfastError
 from holdfast.harnesses.base import Harness
 from holdfast.settings import Capture, Config, Continuity
@@ -32,18 +32,18 @@ def cleared(stage: Stage, session: str, process: Process | None = ONE) -> None:
     stage.payload(session, "end", reason="clear", process=process, transcript="")
 
 
-def found(stage: Stage, call: Call) -> Caller:
+def found(stage: Stage, call: CallContext) -> Caller:
     return find_caller(stage.engine(), call, READERS)
 
 
-def taken(stage: Stage, call: Call) -> tuple[str, str]:
+def taken(stage: Stage, call: CallContext) -> tuple[str, str]:
     """The session that was taken, and how."""
     which = found(stage, call)
     return (which.session.key if which.session else "", which.how)
 
 
-def named(session: str, cwd: str = "", process: Process | None = None) -> Call:
-    return Call({"SESSION": session}, cwd=cwd, process=process)
+def named(session: str, cwd: str = "", process: Process | None = None) -> CallContext:
+    return CallContext({"SESSION": session}, cwd=cwd, process=process)
 
 
 class TestByName:
@@ -55,7 +55,7 @@ class TestByName:
     def test_or_with_the_call(self, stage: Stage) -> None:
         play(stage, "a")
         play(stage, "b", OTHER)
-        assert taken(stage, Call(meta={"session": "a"})) == ("a", caller.CALLED)
+        assert taken(stage, CallContext(meta={"session": "a"})) == ("a", caller.CALLED)
 
     def test_its_project_is_the_sessions_wherever_the_process_stands(self, stage: Stage) -> None:
         play(stage, "a")
@@ -99,7 +99,7 @@ class TestByName:
         assert taken(stage, named("x" * 8, stage.project("app")))[0] == "x" * 8
         assert taken(stage, named("b")) == ("c", caller.CONTINUES)
 
-    def test_one_that_no_hook_told_of_is_known_from_now_on(self, stage: Stage) -> None:
+    def test_one_that_no_hook_reported_is_known_from_now_on(self, stage: Stage) -> None:
         assert taken(stage, named("new", stage.project("app"), ONE)) == ("new", caller.CALLED)
         kept = stage.store.session("new")
         assert kept is not None
@@ -119,7 +119,7 @@ class TestWithoutAName:
         play(stage, "a", ONE)
         stage.now += 1
         play(stage, "b", OTHER)
-        assert taken(stage, Call(process=ONE)) == ("a", caller.SAME_PROCESS)
+        assert taken(stage, CallContext(process=ONE)) == ("a", caller.SAME_PROCESS)
 
     def test_not_one_of_several_that_share_a_process(self, stage: Stage) -> None:
         play(stage, "a", ONE)
@@ -129,26 +129,26 @@ class TestWithoutAName:
         stage.payload("a", "prompt", process=ONE, transcript="", text="and on")
         assert len(stage.store.live_sessions()) == 2
         with pytest.raises(HoldfastError, match="which project"):
-            found(stage, Call(process=ONE))
-        assert taken(stage, Call(process=ONE, cwd=stage.project("app"))) == ("a", caller.NEWEST)
+            found(stage, CallContext(process=ONE))
+        assert taken(stage, CallContext(process=ONE, cwd=stage.project("app"))) == ("a", caller.NEWEST)
 
     def test_the_newest_live_one_of_the_project(self, stage: Stage) -> None:
         for session in ("a", "b", "c"):
             stage.now += 1
             play(stage, session, None)
         cleared(stage, "c", None)
-        assert taken(stage, Call(cwd=stage.project("app"))) == ("b", caller.NEWEST)
+        assert taken(stage, CallContext(cwd=stage.project("app"))) == ("b", caller.NEWEST)
 
     def test_never_one_of_another_project(self, stage: Stage) -> None:
         play(stage, "a", None)
-        which = found(stage, Call(cwd=stage.project("other")))
+        which = found(stage, CallContext(cwd=stage.project("other")))
         assert which.session is None
         assert which.project.path == stage.project("other")
 
     def test_where_not_even_the_project_is_known_nothing_is_taken(self, stage: Stage) -> None:
         play(stage, "a", None)
         with pytest.raises(HoldfastError, match="does not say which project") as refused:
-            found(stage, Call())
+            found(stage, CallContext())
         assert "holdfast setup" in refused.value.hint
 
     @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ class TestWithoutAName:
     def test_where_it_is_turned_off_nothing_is_done(self, stage: Stage, config: Config) -> None:
         stage.config = config
         with pytest.raises(HoldfastError, match="turned off"):
-            found(stage, Call(cwd=stage.project("app")))
+            found(stage, CallContext(cwd=stage.project("app")))
         with pytest.raises(HoldfastError, match="turned off"):
             found(stage, named("a", stage.project("app")))
         assert stage.store.session("a") is None
@@ -212,26 +212,29 @@ class TestByWhoWaits:
 
     def test_the_session_that_rang_is_the_one_that_called(self, two: Stage) -> None:
         self.rang(two, "a")
-        assert taken(two, Call(process=ONE, tool="recall", cwd=two.project("app"))) == ("a", caller.SHOWN)
+        assert taken(two, CallContext(process=ONE, tool="recall", cwd=two.project("app"))) == (
+            "a",
+            caller.SHOWN,
+        )
 
     def test_one_that_has_its_answer_waits_no_more(self, two: Stage) -> None:
         self.rang(two, "a")
         self.returned(two, "a")
         self.rang(two, "b")
-        assert taken(two, Call(process=ONE, tool="recall")) == ("b", caller.SHOWN)
+        assert taken(two, CallContext(process=ONE, tool="recall")) == ("b", caller.SHOWN)
 
     @pytest.mark.parametrize("tool", ["holdfast_remember", "theirs_recall"])
     def test_whoever_called_another_tool_is_not_meant(self, two: Stage, tool: str) -> None:
         self.rang(two, "a", tool)
-        assert taken(two, Call(process=ONE, tool="recall", cwd=two.project("app")))[1] == caller.NEWEST
+        assert taken(two, CallContext(process=ONE, tool="recall", cwd=two.project("app")))[1] == caller.NEWEST
 
     def test_where_two_wait_nobody_is_guessed(self, two: Stage) -> None:
         self.rang(two, "a")
         self.rang(two, "b")
-        assert taken(two, Call(process=ONE, tool="recall", cwd=two.project("app")))[1] == caller.NEWEST
+        assert taken(two, CallContext(process=ONE, tool="recall", cwd=two.project("app")))[1] == caller.NEWEST
 
     def test_a_server_that_the_harness_started_by_another_process_is_its_own(self, stage: Stage) -> None:
         play(stage, "a", OTHER)
         self.rang(stage, "a")
         play(stage, "b", None)
-        assert taken(stage, Call(process=ONE, tool="recall")) == ("a", caller.SHOWN)
+        assert taken(stage, CallContext(process=ONE, tool="recall")) == ("a", caller.SHOWN)

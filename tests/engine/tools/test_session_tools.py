@@ -349,7 +349,7 @@ class TestPickingUp:
         agents.stage.now += 3 * MINUTE
         assert "no handoff is open; name one: `" in agents.asked("b", action="pickup").problem
 
-    def test_a_name_that_fits_several_is_told_with_what_there_is(self, agents: Agents) -> None:
+    def test_a_name_that_fits_several_is_reported_with_what_there_is(self, agents: Agents) -> None:
         agents.create()
         agents.call("a", action="create", purpose="Finish the tax")
         assert "say more of the name" in agents.asked("b", action="pickup", name="finish").problem

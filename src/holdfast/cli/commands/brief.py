@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from holdfast.cli.daemon_requests import Place, current_view
+from holdfast.cli.daemon_requests import ProjectChoice, current_view
 from holdfast.cli.options import command, json_option, project_option
 from holdfast.cli.printing import give, give_json, say, working
 from holdfast.core.text.strings import elapsed, one_line, shortened
@@ -19,7 +19,7 @@ LEFT_OUT_SHOWN = 12
 """A long session leaves out hundreds of names; a person wants to see what came close."""
 
 
-SAID = "said already"
+REPEATED = "said already"
 """The reason that `core.brief.compose` gives if another item says the same."""
 
 
@@ -77,7 +77,7 @@ def brief(
     """
     source = _Reading(**reading)
     if source.transcript is None:
-        row = current_view("brief", Place(project), reason=reason, budget=budget)
+        row = current_view("brief", ProjectChoice(project), reason=reason, budget=budget)
     else:
         row = _from_file(source, budget)
     if as_json:
@@ -110,7 +110,7 @@ def _from_file(reading: _Reading, budget: int | None) -> dict[str, Any]:
     size = FILE_CHARS if budget is None else budget
     with working("reading the transcript"):
         result = preview(harness, reading.transcript, reading.session, reading.until_line, reading.at, size)
-    return brief_row(result.told, result.brief, size)
+    return brief_row(result.brief_input, result.brief, size)
 
 
 def _print(row: Mapping[str, Any]) -> None:
@@ -122,7 +122,7 @@ def _print(row: Mapping[str, Any]) -> None:
     items = receipt["items"]
     # Items that another item repeats come last: nothing of them is missing.
     left_out = sorted(
-        (item for item in items if not item["rendered"]), key=lambda item: bool(item["omitted"] == SAID)
+        (item for item in items if not item["rendered"]), key=lambda item: bool(item["omitted"] == REPEATED)
     )
     say(
         f"\nreceipt: {receipt['reason']}, from session {receipt['predecessor']}, "

@@ -19,7 +19,7 @@ import msgspec
 from rich.console import Console
 from rich.text import Text
 
-from holdfast.cli.demo_session.recording import Outcome, Replayed, read, replay
+from holdfast.cli.demo_session.recording import FactOutcome, Replayed, read, replay
 from holdfast.cli.options import command, json_option
 
 WIDTH = 80
@@ -106,7 +106,7 @@ def _tell_brief(console: Console, replayed: Replayed) -> None:
     _list(console, replayed, lambda fact: ("back", "green") if fact.in_brief else ("MISSING", "red"))
 
 
-def _list(console: Console, replayed: Replayed, judged: Callable[[Outcome], tuple[str, str]]) -> None:
+def _list(console: Console, replayed: Replayed, judged: Callable[[FactOutcome], tuple[str, str]]) -> None:
     for fact in replayed.facts:
         word, style = judged(fact)
         console.print(Text.assemble(MARGIN, (word.ljust(8), style), fact.name), soft_wrap=True)

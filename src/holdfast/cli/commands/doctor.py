@@ -94,7 +94,7 @@ def _connected(home: Path, harness: Harness, root: Path, search_path: str) -> It
             return
         (harness,) = in_project([harness], root)
     command = command_for(harness, home)
-    hooks = connections.check_hooks(home, harness, harness.wanted(command, Path.home()))
+    hooks = connections.check_hooks(home, harness, harness.hook_entries(command, Path.home()))
     yield hooks
     if hooks.ok:
         yield connections.check_hurdle(harness, Path.home(), command)

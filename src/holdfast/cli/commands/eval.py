@@ -23,7 +23,7 @@ from holdfast.engine.evaluation.survival import (
     BESIDE_SUMMARY,
     BUDGET,
     BUILDERS,
-    OURS,
+    HOLDFAST,
     Checked,
     CutResult,
     Recording,
@@ -40,7 +40,7 @@ from holdfast.errors import TranscriptUnreadable
 from holdfast.lazy_dataclass import dataclass
 
 TITLES: Final[Mapping[str, str]] = {
-    OURS: "Holdfast's brief",
+    HOLDFAST: "Holdfast's brief",
     "bare_list": "bare list of facts",
     "tail": f"last {BUDGET:,} characters",
     "lead": "first user messages",
@@ -199,7 +199,7 @@ def _as_json(report: _Report) -> dict[str, Any]:
         "budget": BUDGET,
         "sessions": report.sessions,
         "recurring": report.recurring,
-        "cuts": {kind.value: report.at(OURS, kind)["survival"].n for kind in CutKind},
+        "cuts": {kind.value: report.at(HOLDFAST, kind)["survival"].n for kind in CutKind},
         **_numbers(report, ""),
         "harnesses": {name: _numbers(report, name) for name in report.harnesses},
     }
@@ -229,7 +229,7 @@ def _print(report: _Report) -> None:
 def _rows(report: _Report, names: Sequence[str]) -> Iterator[tuple[str, ...]]:
     for harness in names:
         # The other builders' values for each harness are in the JSON only, to keep the table short.
-        for builder in (OURS,) if harness else BUILDERS:
+        for builder in (HOLDFAST,) if harness else BUILDERS:
             for kind in CutKind:
                 of = report.at(builder, kind, harness)
                 if of["survival"].n:
@@ -239,7 +239,7 @@ def _rows(report: _Report, names: Sequence[str]) -> Iterator[tuple[str, ...]]:
 
 def in_words(report: _Report) -> str:
     """What Holdfast would have saved, for a person."""
-    brief, summary = report.at(OURS, CutKind.REAL), report.at("summary", CutKind.REAL)
+    brief, summary = report.at(HOLDFAST, CutKind.REAL), report.at("summary", CutKind.REAL)
     opening = f"{report.sessions} of your sessions {'was' if report.sessions == 1 else 'were'} read."
     if not brief["survival"].n:
         return (
@@ -258,7 +258,7 @@ def in_words(report: _Report) -> str:
 
 
 def _if_cut(report: _Report) -> str:
-    virtual = report.at(OURS, CutKind.VIRTUAL)["survival"]
+    virtual = report.at(HOLDFAST, CutKind.VIRTUAL)["survival"]
     if not virtual.n:
         return ""
     return (

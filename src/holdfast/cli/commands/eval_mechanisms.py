@@ -34,8 +34,8 @@ from holdfast.engine.evaluation.redaction import (
 )
 from holdfast.engine.evaluation.retrieval import (
     FINDERS,
+    HOLDFAST,
     MEASURES,
-    OURS,
     Collection,
     QuestionResult,
     collections_in,
@@ -214,7 +214,7 @@ def _cell(number: float | None, digits: int) -> str:
 
 
 TITLES: Final[Mapping[str, str]] = {
-    OURS: "Holdfast",
+    HOLDFAST: "Holdfast",
     "holdfast_alone": "Holdfast, each memory alone",
     "keywords": "keywords alone (BM25)",
     "meaning": "vectors alone",
@@ -285,7 +285,7 @@ def _run(name: str, collections: Sequence[Collection], limit: int | None) -> _Re
 
 
 def _retrieval_as_json(report: _Report) -> dict[str, Any]:
-    holdfast_rows = report.of(OURS)
+    holdfast_rows = report.of(HOLDFAST)
     return {
         "conversations": len(report.collections),
         "memories": sum(len(collection.turns) for collection in report.collections),
@@ -324,14 +324,16 @@ def _latency(rows: Sequence[QuestionResult]) -> tuple[float, float]:
 
 
 def _print_retrieval(name: str, report: _Report) -> None:
-    measures = [measure for measure in MEASURES if means(report.of(OURS))[measure].n]
+    measures = [measure for measure in MEASURES if means(report.of(HOLDFAST))[measure].n]
     give_table(
         (name, *(SHOWN[measure] for measure in measures), "p50 ms", "p95 ms"),
         (_row(finder, report.of(finder), measures) for finder in FINDERS),
     )
     give("")
     turns = sum(len(collection.turns) for collection in report.collections)
-    say(f"{name}: {len(report.of(OURS))} questions about {turns} memories; each mean ± its standard error")
+    say(
+        f"{name}: {len(report.of(HOLDFAST))} questions about {turns} memories; each mean ± its standard error"
+    )
 
 
 def _row(finder: str, rows: Sequence[QuestionResult], measures: Iterable[str]) -> tuple[str, ...]:

@@ -85,10 +85,10 @@ def import_(
     with _engine() as engine:
         with working("looking"):
             listing = survey(engine, _candidates(engine, readers, source), choice)
-        if listing.found and not dry_run:
+        if listing.sessions and not dry_run:
             _agree(listing, beforehand=yes)
             with side_by_side(_workers(listing)) as reading, _bar(listing.size) as done:
-                imported = take_in(engine, listing.found, _space_left(engine), done, reading)
+                imported = take_in(engine, listing.sessions, _space_left(engine), done, reading)
     if as_json:
         give_json({**_survey_json(listing), "imported": asdict(imported) if imported else None})
     elif imported is None:
@@ -96,7 +96,7 @@ def import_(
     else:
         amount = f"{imported.passages:,} passages, {imported.characters / MB:.1f} MB of text"
         give(f"imported: {_session_count(imported.sessions)}, {amount}")
-        if silent := len(listing.found) - imported.no_room - imported.sessions:
+        if silent := len(listing.sessions) - imported.no_room - imported.sessions:
             why = "in which nothing is said since `records.retention_days` ago"
             say(f"left out: {_session_count(silent)} {why}")
         if imported.no_room:
@@ -118,7 +118,9 @@ def _engine() -> Generator[Engine]:
 
 def _workers(listing: Survey) -> int:
     """How many processes read: one for a small import, where starting more would take longer."""
-    return min(WORKERS_MOST, len(listing.found), os.cpu_count() or 1) if listing.size > WORTH_SHARING else 1
+    return (
+        min(WORKERS_MOST, len(listing.sessions), os.cpu_count() or 1) if listing.size > WORTH_SHARING else 1
+    )
 
 
 def _space_left(engine: Engine) -> int:
@@ -182,7 +184,7 @@ def _rows(listing: Survey) -> list[_Row]:
     def whose(session: ImportableSession) -> tuple[str, str]:
         return session.harness.name, session.project.root
 
-    ordered = sorted(listing.found, key=whose)
+    ordered = sorted(listing.sessions, key=whose)
     return [_row(harness, root, list(some)) for (harness, root), some in groupby(ordered, key=whose)]
 
 
@@ -196,7 +198,7 @@ def _row(harness: str, project: str, some: list[ImportableSession]) -> _Row:
 def _tell_of_former(listing: Survey) -> None:
     """Name the sessions that do not belong to the repository that is at their path now."""
     for id, root in dict.fromkeys(
-        (session.project.project_id, session.project.root) for session in listing.found if session.left
+        (session.project.project_id, session.project.root) for session in listing.sessions if session.left
     ):
         say(
             f"another repository is at `{root}` now: sessions from before it began are kept as project {id}; "
@@ -222,7 +224,7 @@ def _show(listing: Survey) -> None:
             ],
         )
         span = f"{min(row.first for row in rows)[:10]} to {max(row.last for row in rows)[:10]}"
-        say(f"found: {_session_count(len(listing.found))}, {listing.size / MB:.1f} MB, {span}")
+        say(f"found: {_session_count(len(listing.sessions))}, {listing.size / MB:.1f} MB, {span}")
         _tell_of_former(listing)
     else:
         say("there is nothing to import; `--source DIR` looks elsewhere")
@@ -232,7 +234,7 @@ def _show(listing: Survey) -> None:
 
 def _survey_json(listing: Survey) -> dict[str, object]:
     return {
-        "sessions": len(listing.found),
+        "sessions": len(listing.sessions),
         "bytes": listing.size,
         "found": [asdict(row) for row in _rows(listing)],
         "left_out": {reason.name.lower(): count for reason, count in listing.left_out.items()},

@@ -182,13 +182,13 @@ def _requests(usual: MemoryRequest, lines: Iterable[bytes]) -> Iterator[MemoryRe
 
 def _request(usual: MemoryRequest, line: bytes, number: int) -> MemoryRequest:
     try:
-        said = msgspec.json.decode(line, type=_Line | str)
+        request = msgspec.json.decode(line, type=_Line | str)
     except UnicodeDecodeError:
         raise _no_text(f"line {number}") from None
     except msgspec.DecodeError as error:
         hint = 'write it like {"text": "…", "tags": ["…"]}, or as a JSON text; the lines before it are kept'
         raise HoldfastError(f"line {number} cannot be used: {error}", hint) from None
-    return _checked(usual, _Line(said) if isinstance(said, str) else said, number)
+    return _checked(usual, _Line(request) if isinstance(request, str) else request, number)
 
 
 def _checked(usual: MemoryRequest, line: _Line, number: int) -> MemoryRequest:

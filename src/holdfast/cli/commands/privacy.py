@@ -167,13 +167,13 @@ def _choice(store: Store, session: str | None, project: Path | None, before: str
 def _key(store: Store, beginning: str) -> str:
     """The key that was named, or the only one that begins so."""
     keys = store.keys()
-    found = [key for key in keys if beginning and key.startswith(beginning)]
+    matches = [key for key in keys if beginning and key.startswith(beginning)]
     if beginning in keys:
         return beginning
-    if len(found) == 1:
-        return found[0]
-    problem = "several sessions begin with" if found else "nothing is kept of a session"
-    near = found or difflib.get_close_matches(beginning, keys, n=NEAREST, cutoff=0.0)
+    if len(matches) == 1:
+        return matches[0]
+    problem = "several sessions begin with" if matches else "nothing is kept of a session"
+    near = matches or difflib.get_close_matches(beginning, keys, n=NEAREST, cutoff=0.0)
     nearest = " or ".join(f"`{key}`" for key in near[:NEAREST])
     hint = f"did you mean {nearest}?" if near else "nothing is kept of any session"
     raise HoldfastError(f"{problem} `{beginning}`", hint)
@@ -217,8 +217,8 @@ def _forgotten(where: Path, choice: Choice) -> Forgotten:
 
 def _count_lines(forgotten: Forgotten, mood: str) -> Iterator[str]:
     counts = [(getattr(forgotten, many), one, many) for many, one in KINDS]
-    found = [f"{count:,} {one if count == 1 else many}" for count, one, many in counts if count]
-    yield f"{mood}forgotten: {', '.join(found)}" if found else "there is nothing to forget"
+    parts = [f"{count:,} {one if count == 1 else many}" for count, one, many in counts if count]
+    yield f"{mood}forgotten: {', '.join(parts)}" if parts else "there is nothing to forget"
     if forgotten.mentions:
         rows = (
             "1 other row that said"
@@ -301,7 +301,7 @@ def memories(*, all_projects: bool, project: Path | None, as_json: bool) -> None
         audited = doubtful(engine, access.project_at(project), all_projects=all_projects)
     rows = [
         {"id": doubt.id, "problem": doubt.problem, "detail": doubt.detail, "text": redact(memory.text)}
-        for doubt, memory in audited.found
+        for doubt, memory in audited.doubts
     ]
     if as_json:
         give_json(rows)

@@ -9,7 +9,7 @@ from typing import Any, Final
 import click
 
 from holdfast.cli import daemon_requests
-from holdfast.cli.daemon_requests import Place, environment, stored_view
+from holdfast.cli.daemon_requests import ProjectChoice, environment, stored_view
 from holdfast.cli.options import command, json_option, limit_option, moment, project_option
 from holdfast.cli.printing import give, give_json, give_table, say
 from holdfast.core.text.strings import elapsed
@@ -66,7 +66,7 @@ def recall(  # noqa: PLR0913 - each is an option
         "include_superseded": everything,
     }
     view = "findings" if as_json else "finding_lines"
-    rows = stored_view(view, Place(project), environment=environment(), query=query)
+    rows = stored_view(view, ProjectChoice(project), environment=environment(), query=query)
     if as_json:
         give_json({"hits": rows, "querySurfacing": _surfaced(project, query["text"])} if surfacing else rows)
     elif rows:

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from holdfast.cli import daemon_requests
-from holdfast.cli.daemon_requests import Place, current_view
+from holdfast.cli.daemon_requests import ProjectChoice, current_view
 from holdfast.cli.options import command, json_option, limit_option, project_option
 from holdfast.cli.printing import give_json, give_table, say, working
 from holdfast.core.text.strings import elapsed
@@ -92,7 +92,7 @@ def checkpoints(
 ) -> None:
     """List checkpoints, the newest first."""
     view = "checkpoints" if as_json else "checkpoint_lines"
-    place = None if session or everywhere else Place(project)
+    place = None if session or everywhere else ProjectChoice(project)
     rows = current_view(view, place, session=session, search=search, limit=limit)
     if as_json:
         give_json(rows)

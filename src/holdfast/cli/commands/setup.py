@@ -25,7 +25,7 @@ from holdfast.cli.commands.daemon.harness_commands import (
 from holdfast.cli.commands.import_export import inherit_or_offer
 from holdfast.cli.options import command, inherit_option
 from holdfast.cli.printing import give, say
-from holdfast.core.events.install_request import Wanted, WantedCopy
+from holdfast.core.events.install_request import InstallEntry, WantedCopy
 from holdfast.engine.documents.git_exclude import settings_exclusions, spare_exclusions
 from holdfast.engine.health import connections
 from holdfast.errors import HoldfastError
@@ -131,7 +131,9 @@ def _has_tools(harness: Harness, home: Path, user_directory: Path) -> bool:
     return any((tool.file, tool.path) in placed for tool in _tools([harness], home, user_directory))
 
 
-def _planned(entries: Sequence[Wanted], brought: Iterable[WantedCopy], home: Path, root: Path | None) -> Plan:
+def _planned(
+    entries: Sequence[InstallEntry], brought: Iterable[WantedCopy], home: Path, root: Path | None
+) -> Plan:
     """What is to be written: for all projects, or in the one with this root."""
     if root is None:
         return install.plan_setup(entries, brought, home, access.now())
@@ -149,9 +151,9 @@ def _say_what_holds_now(
     promise = "are kept, and get their work back when a context dies."
     say(f"\n{titles}: sessions that start from now on{where} {promise}")
     for harness in chosen:
-        hurdle = harness.hurdle(user_directory, command_for(harness, home))
-        if hurdle:
-            say(f"\n{harness.title}: {hurdle.reason}; {hurdle.remedy}")
+        blocker = harness.setup_blocker(user_directory, command_for(harness, home))
+        if blocker:
+            say(f"\n{harness.title}: {blocker.reason}; {blocker.remedy}")
 
 
 @command("holdfast unsetup --dry-run", "holdfast unsetup --yes")
@@ -224,33 +226,33 @@ def _chosen(
     return present
 
 
-def _hooks(chosen: Iterable[Harness], home: Path, user_directory: Path) -> list[Wanted]:
+def _hooks(chosen: Iterable[Harness], home: Path, user_directory: Path) -> list[InstallEntry]:
     return [
         entry
         for harness in chosen
         for entry in (
-            *harness.wanted(command_for(harness, home), user_directory),
+            *harness.hook_entries(command_for(harness, home), user_directory),
             *_more(harness, home, user_directory),
         )
     ]
 
 
-def _more(harness: Harness, home: Path, user_directory: Path) -> Iterator[Wanted]:
+def _more(harness: Harness, home: Path, user_directory: Path) -> Iterator[InstallEntry]:
     """What a harness can have beyond its hooks, as far as the user wants it."""
     pressure = config.load(home, None, None, os.environ).config.pressure
     if pressure.mid_turn and isinstance(harness, MidTurn):
-        yield from harness.wanted_mid_turn(command_for(harness, home), user_directory)
+        yield from harness.mid_turn_entries(command_for(harness, home), user_directory)
     if isinstance(harness, StatusLine):
-        yield from harness.wanted_status_line(status_command_for(harness, home), user_directory)
+        yield from harness.status_line_entries(status_command_for(harness, home), user_directory)
 
 
-def _tools(chosen: Iterable[Harness], home: Path, user_directory: Path) -> list[Wanted]:
+def _tools(chosen: Iterable[Harness], home: Path, user_directory: Path) -> list[InstallEntry]:
     """The entries by which each harness starts Holdfast's MCP server."""
     tooled = [harness for harness in chosen if isinstance(harness, Tooled)]
     return [
         entry
         for harness in tooled
-        for entry in harness.wanted_tools(relay_command(harness, home), user_directory)
+        for entry in harness.tool_entries(relay_command(harness, home), user_directory)
     ]
 
 
@@ -259,7 +261,7 @@ def _plugins(chosen: Iterable[Harness], home: Path, user_directory: Path) -> lis
         copy
         for harness in chosen
         if isinstance(harness, Plugged)
-        for copy in harness.wanted_plugin(home, user_directory)
+        for copy in harness.plugin_files(home, user_directory)
     ]
 
 

@@ -66,7 +66,7 @@ class Story:
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class RecordedHookEvent:
     """A hook event, and how many lines of the transcript had been written by then."""
 
     at: int
@@ -75,20 +75,20 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True)
-class Recording:
+class DemoRecording:
     """The story, the hook events, and the lines of the transcript."""
 
     story: Story
-    moments: tuple[Moment, ...]
+    moments: tuple[RecordedHookEvent, ...]
     transcript: tuple[bytes, ...]
 
 
-def read(home: Path) -> Recording:
+def read(home: Path) -> DemoRecording:
     """The recording that comes with the package, as if it had been made in that home."""
     hook_events, transcript = _moved("hook_events.jsonl", home), _moved("transcript.jsonl", home)
-    return Recording(
+    return DemoRecording(
         story=msgspec.json.decode(_moved("story.json", home), type=Story),
-        moments=tuple(msgspec.json.decode(line, type=Moment) for line in hook_events.splitlines()),
+        moments=tuple(msgspec.json.decode(line, type=RecordedHookEvent) for line in hook_events.splitlines()),
         transcript=tuple(transcript.splitlines(keepends=True)),
     )
 
@@ -103,7 +103,7 @@ ALL = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class FactOutcome:
     """A fact of the story: whether the compaction left it to the agent, and whether the brief holds it."""
 
     name: str
@@ -138,10 +138,10 @@ class Replayed:
     summary: str
     last_message: str
     brief: DemoBrief
-    facts: tuple[Outcome, ...]
+    facts: tuple[FactOutcome, ...]
 
 
-def replay(recording: Recording, home: Path) -> Replayed:
+def replay(recording: DemoRecording, home: Path) -> Replayed:
     """Deliver each hook event when the transcript is as long as it was then, and collect the results."""
     _lay_out_project(recording)
     holdfast_home, story, lines = home / ".holdfast", recording.story, 0
@@ -162,7 +162,7 @@ def _is_briefed(store: Store, story: Story) -> bool:
     return any(receipt.reason is Reason.COMPACT for receipt in store.receipts(story.session, ALL))
 
 
-def _lay_out_project(recording: Recording) -> None:
+def _lay_out_project(recording: DemoRecording) -> None:
     """Write the project's files as the session left them: a brief marks files that are gone or changed."""
     project, at = Path(recording.story.project), recording.moments[0].at / 1000
     # A repository of its own, or one around the temporary directory would pass for the project's.
@@ -181,7 +181,7 @@ def _append(transcript: Path, lines: Sequence[bytes]) -> None:
             file.writelines(lines)
 
 
-def _engine(store: Store, home: Path, moment: Moment) -> Engine:
+def _engine(store: Store, home: Path, moment: RecordedHookEvent) -> Engine:
     return Engine(
         store=store,
         harness=harnesses.get,
@@ -192,7 +192,7 @@ def _engine(store: Store, home: Path, moment: Moment) -> Engine:
     )
 
 
-def _deliver(engine: Engine, story: Story, moment: Moment) -> tuple[bool, float]:
+def _deliver(engine: Engine, story: Story, moment: RecordedHookEvent) -> tuple[bool, float]:
     """Whether the hook event was answered, and how many milliseconds that took."""
     envelope = Envelope(engine.new_id(), story.harness, moment.at)
     began = time.perf_counter()
@@ -225,8 +225,10 @@ def _collect(store: Store, story: Story, home: Path, milliseconds: float) -> Rep
     )
 
 
-def _outcomes(story: Story, window: str, brief: str) -> tuple[Outcome, ...]:
-    return tuple(Outcome(fact.name, fact.text, fact.is_in(window), fact.is_in(brief)) for fact in story.facts)
+def _outcomes(story: Story, window: str, brief: str) -> tuple[FactOutcome, ...]:
+    return tuple(
+        FactOutcome(fact.name, fact.text, fact.is_in(window), fact.is_in(brief)) for fact in story.facts
+    )
 
 
 def _at_home(text: str, home: Path) -> str:

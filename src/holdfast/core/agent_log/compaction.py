@@ -204,7 +204,7 @@ def compaction_without_model(path: Sequence[Record]) -> Record | None:
     """The last compaction of a path, if a model should have written its summary and did not."""
     for record in reversed(path):
         if record.type == COMPACTION and isinstance(compaction := body(record), Compaction):
-            return record if compaction.owed.no_model else None
+            return record if compaction.note.no_model else None
     return None
 
 

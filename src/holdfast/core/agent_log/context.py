@@ -170,7 +170,7 @@ def _stale_gauges(path: Sequence[Record]) -> frozenset[str]:
     """The ids of gauges from before the last compaction: they say how full the window was then."""
     for place in range(len(path) - 1, -1, -1):
         compaction = body(path[place]) if path[place].type == COMPACTION else None
-        if isinstance(compaction, Compaction) and not compaction.owed.retells:
+        if isinstance(compaction, Compaction) and not compaction.note.retells:
             return frozenset(record.id for record in path[:place] if is_gauge(record))
     return frozenset()
 

@@ -104,7 +104,7 @@ class Compaction(msgspec.Struct, frozen=True):
         return f"@{int(self.first_kept_place)}" if self.first_kept_place is not None else ""
 
     @property
-    def owed(self) -> CompactionNote:
+    def note(self) -> CompactionNote:
         """Holdfast's note on the compaction; empty if another program wrote it."""
         try:
             return msgspec.json.decode(self.details, type=CompactionNote)

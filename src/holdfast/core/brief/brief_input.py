@@ -108,14 +108,14 @@ class BriefInput:
     """What else differs from how the session left it: branch, HEAD."""
     neighbours: tuple[str, ...] = ()
     """Other sessions of this project, one line each; a brief never continues them."""
-    kept: KeptByHarness = NOTHING_KEPT
-    offers: tuple[str, ...] = ()
+    kept_by_harness: KeptByHarness = NOTHING_KEPT
+    suggested_queries: tuple[str, ...] = ()
     """Suggested queries for `recall`; each returns at least one result."""
-    lead: LeadingLedger | None = None
+    leading_ledger: LeadingLedger | None = None
     """The ledger that the brief starts with, if there is one."""
-    strange: RepositoryLedger | None = None
+    repository_ledger: RepositoryLedger | None = None
     """A ledger that came with the repository; the brief never starts with it."""
-    loaded: StartupInput | None = None
+    startup: StartupInput | None = None
     """The continuity, if the settings say that a starting session is given it."""
     elsewhere: str = ""
     """The name of the continued session's harness, if it is not the current one."""

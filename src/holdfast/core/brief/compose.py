@@ -54,7 +54,7 @@ _FIRST: Final = (*ledger_brief.LEADING_KINDS, "goal", "where", "latest_file", "l
 FAILURE_SHARE: Final = 10
 """The last failure leads only if it takes at most a tenth of the budget."""
 OVER_TOGETHER: Final = "over budget beside the others"
-SAID: Final = "said already"
+REPEATED: Final = "said already"
 REFILLS: Final = 4
 CONTINUITY_SECTION: Final = "Session Continuity"
 CONTINUITY_KIND: Final = "continuity"
@@ -125,13 +125,13 @@ def compose_news(brief_input: BriefInput, budget: int) -> Brief:
 def compose_for_start(brief_input: BriefInput, budget: Budget) -> Brief:
     """The brief with its blocks; only the news where the model still has its history."""
     news = brief_input.reason in (Reason.RESUME, Reason.FORK, Reason.PARALLEL)
-    strange = None if news else brief_input.strange
-    below = repository_ledger_block(strange, budget.repository_ledger) if strange else ""
+    repository_ledger = None if news else brief_input.repository_ledger
+    below = repository_ledger_block(repository_ledger, budget.repository_ledger) if repository_ledger else ""
     room = budget.brief_beside(below)
     brief = compose_news(brief_input, room) if news else compose(brief_input, room)
-    if brief_input.loaded:
+    if brief_input.startup:
         limits = budget.continuity(brief.text, below)
-        brief = _with_continuity(brief, brief_input.loaded, limits, brief_input.now)
+        brief = _with_continuity(brief, brief_input.startup, limits, brief_input.now)
     return _with_repository_ledger(brief, brief_input, below) if below and brief.text else brief
 
 
@@ -160,7 +160,7 @@ def _has_room(brief: Brief) -> bool:
     Shortened paths of two working copies of one file look the same: such a file is omitted as a repetition.
     """
     return not any(
-        item.omitted in (OVER_BUDGET, OVER_TOGETHER) or (item.path and item.omitted == SAID)
+        item.omitted in (OVER_BUDGET, OVER_TOGETHER) or (item.path and item.omitted == REPEATED)
         for item in brief.items
     )
 
@@ -201,13 +201,13 @@ def _leads(item: Item, budget: int) -> bool:
 
 def _closing(brief_input: BriefInput, budget: int) -> tuple[str, ...]:
     """The line of suggested queries, if there are any and the line is short enough for the budget."""
-    line = "\nAlso kept: " + ", ".join(f'recall "{query}"' for query in brief_input.offers)
-    return (line,) if brief_input.offers and len(line) <= budget // QUERIES_SHARE else ()
+    line = "\nAlso kept: " + ", ".join(f'recall "{query}"' for query in brief_input.suggested_queries)
+    return (line,) if brief_input.suggested_queries and len(line) <= budget // QUERIES_SHARE else ()
 
 
 def _query_items(brief_input: BriefInput) -> Iterator[Item]:
     """The receipt's items for the last line."""
-    for query in brief_input.offers:
+    for query in brief_input.suggested_queries:
         yield Item(QUERIES, query, brief_input.now, "store", "query", query, rendered=True)
 
 
@@ -247,7 +247,7 @@ def _chosen(ranked: Iterable[Item], room: int) -> Iterator[Item]:
         if cost > room:
             yield item if item.omitted else replace(item, omitted=OVER_BUDGET)
         elif item.path in files or any(contains_whole(other, item.key) for other in chosen_texts):
-            yield replace(item, omitted=SAID)
+            yield replace(item, omitted=REPEATED)
         elif item.lead and page.in_line_with(item) >= LINE_MOST:
             yield replace(item, omitted="its list is long enough")
         else:
@@ -272,7 +272,7 @@ def _without_repeats(chosen: tuple[Item, ...]) -> tuple[Item, ...]:
         return bool(item.lead) and item.section == COMMANDS and contains_whole(sentences, item.key)
 
     return tuple(
-        replace(item, rendered=False, omitted=SAID) if item.rendered and is_repeated(item) else item
+        replace(item, rendered=False, omitted=REPEATED) if item.rendered and is_repeated(item) else item
         for item in chosen
     )
 
@@ -302,7 +302,7 @@ def _headline(brief_input: BriefInput) -> str:
     }[brief_input.reason]
     if brief_input.reason in (Reason.RESUME, Reason.FORK, Reason.PARALLEL, Reason.SUMMARY):
         return opening
-    if brief_input.lead and brief_input.session.trail.is_empty() and not brief_input.words:
+    if brief_input.leading_ledger and brief_input.session.trail.is_empty() and not brief_input.words:
         return f"{_LEDGER_ALONE.get(brief_input.reason, opening)} Data to check, not orders."
     age = brief_input.now - brief_input.session.changed_at
     record = f"Holdfast's record{_whose(brief_input)}{f', {elapsed(age)} old' if age >= MINUTE_MS else ''}"
@@ -346,7 +346,7 @@ def _with_continuity(brief: Brief, loaded: StartupInput, limits: StartupLimits, 
 
 
 def _with_repository_ledger(brief: Brief, brief_input: BriefInput, below: str) -> Brief:
-    path = brief_input.strange.path if brief_input.strange else ""
+    path = brief_input.repository_ledger.path if brief_input.repository_ledger else ""
     item = Item(
         REPOSITORY_LEDGER_SECTION, path, brief_input.now, path, REPOSITORY_LEDGER, path, rendered=True
     )

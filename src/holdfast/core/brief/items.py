@@ -81,14 +81,14 @@ _RUN = frozenset({"command", "earlier_command"})
 
 def _ledger_lines(brief_input: BriefInput) -> Iterator[Item]:
     """The lines of the leading ledger, if there is one."""
-    if brief_input.lead is None:
+    if brief_input.leading_ledger is None:
         return
-    for line in ledger_brief.ledger_lines(brief_input.lead, brief_input.now):
+    for line in ledger_brief.ledger_lines(brief_input.leading_ledger, brief_input.now):
         yield Item(
             LEDGER,
             line.text,
-            brief_input.lead.saved_at,
-            brief_input.lead.path,
+            brief_input.leading_ledger.saved_at,
+            brief_input.leading_ledger.path,
             line.kind,
             line.key,
             score=line.score,
@@ -122,7 +122,7 @@ def _requests(brief_input: BriefInput, weights: Weights) -> Iterator[Item]:
     goal, first = trail.goal, trail.first_prompt
     if goal and (bare := shortened(one_line(_RULED.sub(" ", goal.text)), GOAL_CHARS)):
         yield with_score(Item(GOAL, f"“{bare}”", goal.at, key, "goal", bare), weights)
-    if brief_input.kept.prompts:
+    if brief_input.kept_by_harness.prompts:
         return
     rules = [note.text for note in trail.noted(NoteKind.CONSTRAINT)]
     later = [prompt for prompt in reversed(trail.prompts) if prompt not in (goal, first)]

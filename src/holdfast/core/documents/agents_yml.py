@@ -30,7 +30,7 @@ class Unclear:
     reason: str
 
 
-def asked(text: str) -> LedgerSetting | Unclear:
+def parse_ledger_setting(text: str) -> LedgerSetting | Unclear:
     """The settings in the text of a file."""
     lines = _first_document(text)
     starts = [(place, match["rest"]) for place, line in enumerate(lines) if (match := _SESSION.match(line))]

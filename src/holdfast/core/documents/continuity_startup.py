@@ -20,7 +20,7 @@ TITLE: Final = "# Session Continuity"
 FRAMING: Final = "Temporary working state: check it against the code and the request before you rely on it."
 SOURCES: Final = "sources"
 NO_ROOM: Final = "left out for want of room"
-SAID: Final = "said already"
+REPEATED: Final = "said already"
 _FIRST: Final = (
     ContinuityPart.GOAL,
     ContinuityPart.NEXT,
@@ -193,7 +193,7 @@ def _placed(
     texts = list[str]()
     for row in rows:
         if is_said(row.text) or any(key(row.text) in text for text in texts):
-            yield replace(row, omitted=SAID)
+            yield replace(row, omitted=REPEATED)
             continue
         new = [f"- {row.text}", *(() if row.section in sections else ("", f"## {_title(row.section)}"))]
         if isinstance(row.section, ContinuityPart) and row.source not in sources:

@@ -115,9 +115,9 @@ def head_of(text: str) -> HandoffHead | None:
 def checks_in(text: str) -> tuple[Check, ...]:
     """The checks in a document's verification section."""
     lines = text.split("\n")
-    found = lenient_blocks(lines)
-    sections = [block.first for block in found if block.divides and block.text == VERIFICATION]
-    below = (block for block in found if sections and block.first > sections[-1])
+    blocks = lenient_blocks(lines)
+    sections = [block.first for block in blocks if block.divides and block.text == VERIFICATION]
+    below = (block for block in blocks if sections and block.first > sections[-1])
     return tuple(Check(check["path"], check["pattern"] or "") for _, check in _items(lines, below, _CHECK))
 
 
@@ -174,10 +174,10 @@ _DOUBT: Final = re.compile(r"- (?:(?P<what>.*?) — )?UNCONFIRMED: (?P<reason>.*
 
 def _head(lines: Sequence[str]) -> tuple[Block | None, list[tuple[int, re.Match[str]]]]:
     """The title, and the fields between it and the first section; from the top if there is no title."""
-    found = lenient_blocks(lines)
-    place = next((place for place, block in enumerate(found) if _is_title(block)), None)
-    title = None if place is None else found[place]
-    below = found[0 if place is None else place + 1 :]
+    blocks = lenient_blocks(lines)
+    place = next((place for place, block in enumerate(blocks) if _is_title(block)), None)
+    title = None if place is None else blocks[place]
+    below = blocks[0 if place is None else place + 1 :]
     head = takewhile(lambda block: not (block.divides and block.level == _SECTION_LEVEL), below)
     return title, list(_items(lines, head, _FIELD))
 
@@ -187,10 +187,10 @@ def _is_title(block: Block) -> bool:
 
 
 def _items(
-    lines: Sequence[str], found: Iterable[Block], pattern: re.Pattern[str]
+    lines: Sequence[str], blocks: Iterable[Block], pattern: re.Pattern[str]
 ) -> Iterator[tuple[int, re.Match[str]]]:
     """The list items of which the first line matches: its number, and the match."""
-    for block in found:
+    for block in blocks:
         is_outermost = block.kind is BlockKind.ITEM and block.depth == 1
         if is_outermost and (match := pattern.match(lines[block.first].rstrip(" \t\r"))):
             yield block.first, match

@@ -70,9 +70,9 @@ OLD_MS: Final = 7 * DAY_MS
 class LedgerInput:
     """What to merge: entries from evidence, explicit entries, and the entries that Holdfast wrote before."""
 
-    found: Ledger = Ledger()
-    given: Ledger = Ledger()
-    ours: Ledger = Ledger()
+    evidence: Ledger = Ledger()
+    explicit: Ledger = Ledger()
+    own: Ledger = Ledger()
     """Entries that Holdfast wrote before, with the marks that they had then."""
     file_doubts: Mapping[str, str] = field(default_factory=lambda: {})
     """For each file by its key: how it changed since the session left it; empty if it did not."""
@@ -85,7 +85,7 @@ class MergedLedger:
     """The updated file, and the entries in it that Holdfast wrote."""
 
     document: LedgerDocument
-    ours: Ledger
+    own: Ledger
 
 
 def merge_ledger(current: LedgerDocument, known: LedgerInput, updated: str) -> MergedLedger:
@@ -136,7 +136,9 @@ class _PartResult:
 
 
 def _merge_part(part: LedgerPart, current_texts: Sequence[str], known: LedgerInput) -> _PartResult:
-    evidence, explicit, own = (_by_key(ledger.of(part)) for ledger in (known.found, known.given, known.ours))
+    evidence, explicit, own = (
+        _by_key(ledger.of(part)) for ledger in (known.evidence, known.explicit, known.own)
+    )
     present_texts = {key_of(text): text for text in current_texts}
     authored = part in AUTHORED and bool(explicit)
     removed = {
@@ -199,7 +201,7 @@ def _with_current_mark(part: LedgerPart, text: str, key: str, known: LedgerInput
             entry if why is None or (why and entry.unconfirmed) else LedgerEntry(entry.text, bool(why), why)
         )
     evidence, explicit, before = (
-        _by_key(ledger.of(part)).get(key) for ledger in (known.found, known.given, known.ours)
+        _by_key(ledger.of(part)).get(key) for ledger in (known.evidence, known.explicit, known.own)
     )
     if explicit is not None and explicit.unconfirmed and not is_by_rule(explicit):
         return LedgerEntry(entry.text, unconfirmed=True, why=explicit.why)

@@ -221,7 +221,7 @@ class Form:
     """How many lines or sentences are repetitions."""
 
     @property
-    def kept(self) -> bool:
+    def is_readable(self) -> bool:
         """Whether the brief is readable for a person."""
         enough = self.readable >= LEAST_READABLE and self.plain >= LEAST_PLAIN
         return enough and self.sections >= LEAST_SECTIONS and not self.repeated

@@ -73,14 +73,14 @@ def count_facts(events: Sequence[Event], beginnings: Sequence[Beginning]) -> Fac
 
 
 @dataclass(frozen=True, slots=True)
-class RecalledText:
+class AgentRecall:
     """A text that the agent recalled, and when."""
 
     at: int
     text: str
 
 
-def recalls(events: Iterable[Event], recalled: Sequence[RecalledText]) -> tuple[int, int]:
+def recalls(events: Iterable[Event], recalled: Sequence[AgentRecall]) -> tuple[int, int]:
     """How many recalled texts had facts not named before, and how many of those texts the agent then used."""
     waiting = sorted(recalled, key=lambda text: text.at)
     named, new, used = set[Fact](), list[frozenset[Fact]](), 0

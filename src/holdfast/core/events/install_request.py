@@ -53,7 +53,7 @@ class WantedBlock:
     identity: str = "block"
 
 
-Wanted: TypeAlias = WantedEntry | WantedMember | WantedBlock
+InstallEntry: TypeAlias = WantedEntry | WantedMember | WantedBlock
 
 
 @dataclass(frozen=True, slots=True)

@@ -335,9 +335,9 @@ def _bare(text: str, head: re.Match[str], announced: NameMeaning, name_start: in
         and values.is_words(words[0], sure=names.may_be_phrase(head["name"]))
     ):
         yield Span(*words.span(), announced.kind, Rank.NAME)
-    elif found := (_BARE_AUTH if announced.kind == "auth" else _BARE).match(text, place):
-        start, proof = _after_scheme(text, place, found.end(), announced)
-        value = trim_value(text[start : found.end()])
+    elif match := (_BARE_AUTH if announced.kind == "auth" else _BARE).match(text, place):
+        start, proof = _after_scheme(text, place, match.end(), announced)
+        value = trim_value(text[start : match.end()])
         if head["bind"] == ":" and _is_type(text, name_start, start + len(value), value):
             return
         if _is_secret_word(text, head, name_start, start, value, proof):
@@ -484,9 +484,9 @@ def _below(
             continue
         if len(cells) != width:
             return
-        if found := _CELL.match(cells[column]):
+        if cell := _CELL.match(cells[column]):
             place = start + sum(len(cell) + 1 for cell in cells[:column])
-            yield place + found.start("value"), found["value"]
+            yield place + cell.start("value"), cell["value"]
 
 
 def _is_secret(value: str, announced: NameMeaning, *, owned: bool) -> bool:

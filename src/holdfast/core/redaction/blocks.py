@@ -57,8 +57,8 @@ def _block(text: str, place: int) -> Iterator[Span]:
 
 
 def _putty(text: str, place: int) -> Iterator[Span]:
-    if found := _PUTTY.match(text, place):
-        yield Span(*found.span("lines"), KIND, Rank.CERTAIN)
+    if match := _PUTTY.match(text, place):
+        yield Span(*match.span("lines"), KIND, Rank.CERTAIN)
 
 
 KEY_RULES: Final = (
@@ -171,10 +171,10 @@ def may_go_on(text: str, end: int) -> bool:
 
 
 def _documents(text: str, lines: re.Pattern[str], line: re.Pattern[str]) -> Iterator[EncodedDocument]:
-    found = lines.search(text)
-    while found:
-        start = found.start()
-        document = _document_at(found)
+    match = lines.search(text)
+    while match:
+        start = match.start()
+        document = _document_at(match)
         if document and _FIRST.search(text, max(0, start - _LONGEST_FIRST), start):
             end = document.end
             while (another := line.match(text, end)) and another.end() - end == document.width:
@@ -182,16 +182,16 @@ def _documents(text: str, lines: re.Pattern[str], line: re.Pattern[str]) -> Iter
             rest = _SHORTER_LINE.match(text, end)
             yield replace(document, end=end, whole=rest.end() if rest else end)
             start = end - 1
-        found = lines.search(text, start + 1)
+        match = lines.search(text, start + 1)
 
 
-def _document_at(found: re.Match[str] | None) -> EncodedDocument | None:
+def _document_at(match: re.Match[str] | None) -> EncodedDocument | None:
     """What follows the first line, if its lines are of one width."""
-    if found is None:
+    if match is None:
         return None
-    start, width, margin = found.start(), found.end("line") - found.start(), len(found["break"])
-    same = found.end() - start == _MORE * width and found.start("last") - start == (_MORE - 1) * width
-    return EncodedDocument(start, found.end(), width, margin, found.end()) if same else None
+    start, width, margin = match.start(), match.end("line") - match.start(), len(match["break"])
+    same = match.end() - start == _MORE * width and match.start("last") - start == (_MORE - 1) * width
+    return EncodedDocument(start, match.end(), width, margin, match.end()) if same else None
 
 
 def _patterns(line_break: str, carriage: str) -> tuple[re.Pattern[str], re.Pattern[str]]:

@@ -9,7 +9,7 @@ from typing import Final
 
 from holdfast.core.redaction.assignments import assigned_at, column_at, trim_value
 from holdfast.core.redaction.names import FOREIGN_ANCHORS, NAME_ANCHORS, Proof, announced_by
-from holdfast.core.redaction.rules import Page, Rule
+from holdfast.core.redaction.rules import Rule, TextPage
 from holdfast.core.redaction.sentences import passphrase_at, sentence_secret_at
 from holdfast.core.redaction.spans import VARIABLE, Rank, Span
 from holdfast.core.redaction.values import is_secret_unquoted
@@ -47,18 +47,18 @@ _VALUE: Final = compiled(
 )
 
 
-def by_foreign_name(page: Page) -> Iterator[Span]:
+def by_foreign_name(page: TextPage) -> Iterator[Span]:
     """The values behind all such words of a text."""
     for end, kind in _words(page):
-        found = _VALUE.match(page.text, end)
-        value = trim_value(found["value"]) if found else ""
+        match = _VALUE.match(page.text, end)
+        value = trim_value(match["value"]) if match else ""
         # Much is said of keys and tokens; only of a password it is said what it is without a sign between.
         proof = Proof.NONE if kind == "password" else Proof.DIGITS
-        if found and (found["bind"] or kind == "password") and is_secret_unquoted(value, proof):
-            yield Span(found.start("value"), found.start("value") + len(value), kind, Rank.NAME)
+        if match and (match["bind"] or kind == "password") and is_secret_unquoted(value, proof):
+            yield Span(match.start("value"), match.start("value") + len(value), kind, Rank.NAME)
 
 
-def _words(page: Page) -> Iterator[tuple[int, str]]:
+def _words(page: TextPage) -> Iterator[tuple[int, str]]:
     """Where each word ends, and what it says."""
     place = page.flat.find(b"??")
     while place >= 0:
@@ -95,10 +95,10 @@ def _after(word: bytes, kind: str) -> Callable[[str, int], Iterator[Span]]:
     proof = Proof.NONE if kind == "password" else Proof.DIGITS
 
     def spans_at(text: str, place: int) -> Iterator[Span]:
-        found = _VALUE_OF_ESCAPED.match(text, place + len(word))
-        value = trim_value(found["value"]) if found else ""
-        if found and is_secret_unquoted(value, proof):
-            yield Span(found.start("value"), found.start("value") + len(value), kind, Rank.NAME)
+        match = _VALUE_OF_ESCAPED.match(text, place + len(word))
+        value = trim_value(match["value"]) if match else ""
+        if match and is_secret_unquoted(value, proof):
+            yield Span(match.start("value"), match.start("value") + len(value), kind, Rank.NAME)
 
     return spans_at
 
@@ -121,13 +121,13 @@ _LONGEST_NAME: Final = 30
 
 
 def _referred(text: str, place: int) -> Iterator[Span]:
-    found = _VARIABLE.match(text, place)
-    if found is None or found["name"] in _PLACES:
+    match = _VARIABLE.match(text, place)
+    if match is None or match["name"] in _PLACES:
         return
-    announced = announced_by(found["name"])
+    announced = announced_by(match["name"])
     if announced and announced.proof is not Proof.MACHINE_MADE:
-        name = found["name"].lower().replace("_", "-").strip("-")[:_LONGEST_NAME]
-        yield Span(*found.span(), VARIABLE + name, Rank.HINT)
+        name = match["name"].lower().replace("_", "-").strip("-")[:_LONGEST_NAME]
+        yield Span(*match.span(), VARIABLE + name, Rank.HINT)
 
 
 VARIABLE_RULES: Final = (Rule(b"$", rb"(?=\w{0,60}(?:secret|token|pass|pw|key|cred|auth))[a-z]", _referred),)

@@ -51,7 +51,7 @@ def _before_host(text: str, place: int) -> Iterator[Span]:
     if not (word and ":" in word[0]) and "sqlplus" not in text[max(0, place - 170) : place]:
         return
     if text.startswith(("tcp(", "unix("), place + 1):
-        yield from _told(_BEFORE_PROTOCOL.search(text, max(0, place - 170), place))
+        yield from _matched_group(_BEFORE_PROTOCOL.search(text, max(0, place - 170), place))
     elif named := _BEFORE_NAME.search(text, max(0, place - 170), place):
         value = named[named.lastgroup or 0]
         if named["oracle"] or values.is_made_up(value):
@@ -59,7 +59,7 @@ def _before_host(text: str, place: int) -> Iterator[Span]:
     for sign in _ADDRESS_SIGNS:
         address = text.rfind(sign, start, place)
         if address >= 0:
-            yield from _told(_URL.match(text, address))
+            yield from _matched_group(_URL.match(text, address))
 
 
 _ADDRESS_SIGNS: Final = ("://", ":\\/\\/")
@@ -74,23 +74,23 @@ _HOOK: Final = re.compile(
 
 def _hooked(text: str, place: int) -> Iterator[Span]:
     """Addresses that anyone who knows them may post to."""
-    yield from _told(_HOOK.match(text, place))
+    yield from _matched_group(_HOOK.match(text, place))
 
 
 def _signed(text: str, place: int) -> Iterator[Span]:
     """Signatures in the query of an address."""
-    yield from _told(_SIGNED.match(text, place))
+    yield from _matched_group(_SIGNED.match(text, place))
 
 
 def _bound(text: str, place: int) -> Iterator[Span]:
     """The password of a directory, after its address."""
-    yield from _told(_BIND.match(text, place))
+    yield from _matched_group(_BIND.match(text, place))
 
 
-def _told(found: re.Match[str] | None) -> Iterator[Span]:
+def _matched_group(match: re.Match[str] | None) -> Iterator[Span]:
     """The one group that a pattern caught, under its name as kind."""
-    if found and found.lastgroup and not values.REFERENCE.match(found[found.lastgroup]):
-        yield Span(*found.span(found.lastgroup), found.lastgroup.replace("_", "-"), Rank.PLACE)
+    if match and match.lastgroup and not values.REFERENCE.match(match[match.lastgroup]):
+        yield Span(*match.span(match.lastgroup), match.lastgroup.replace("_", "-"), Rank.PLACE)
 
 
 _BEARER: Final = re.compile(
@@ -106,16 +106,16 @@ _BASIC: Final = re.compile(
 
 def _bearer_token(text: str, place: int) -> Iterator[Span]:
     """Tokens behind `Bearer`."""
-    found = _BEARER.match(text, place)
-    if found and values.looks_random(found["value"]):
-        yield Span(*found.span("value"), "bearer-token", Rank.PLACE)
+    match = _BEARER.match(text, place)
+    if match and values.looks_random(match["value"]):
+        yield Span(*match.span("value"), "bearer-token", Rank.PLACE)
 
 
 def _basic_credentials(text: str, place: int) -> Iterator[Span]:
     """Names and passwords in base64 behind `Basic`."""
-    found = _BASIC.match(text, place)
-    if found and _is_pair(found["value"]):
-        yield Span(*found.span("value"), "auth", Rank.PLACE)
+    match = _BASIC.match(text, place)
+    if match and _is_pair(match["value"]):
+        yield Span(*match.span("value"), "auth", Rank.PLACE)
 
 
 def _is_pair(encoded: str) -> bool:
@@ -135,7 +135,7 @@ _IDENTIFIED: Final = re.compile(
 
 def _identified(text: str, place: int) -> Iterator[Span]:
     """Passwords that SQL sets without calling them so: `CREATE USER me IDENTIFIED BY '…'`."""
-    yield from _told(_IDENTIFIED.match(text, place))
+    yield from _matched_group(_IDENTIFIED.match(text, place))
 
 
 # A password as a system keeps it: whoever has it can try passwords at home.
@@ -149,8 +149,8 @@ _HASH: Final = re.compile(
 
 def _hashed(text: str, place: int) -> Iterator[Span]:
     """Hashed passwords, which show by their beginning how they were made: `$2b$12$…`."""
-    if found := _HASH.match(text, place):
-        yield Span(*found.span(), "password-hash", Rank.PLACE)
+    if match := _HASH.match(text, place):
+        yield Span(*match.span(), "password-hash", Rank.PLACE)
 
 
 _PGPASS: Final = re.compile(
@@ -160,7 +160,7 @@ _PGPASS: Final = re.compile(
 
 def _in_pgpass(text: str, place: int) -> Iterator[Span]:
     """The last part of a line of .pgpass."""
-    yield from _told(_PGPASS.match(text, place))
+    yield from _matched_group(_PGPASS.match(text, place))
 
 
 PLACE_RULES: Final = (
@@ -194,21 +194,21 @@ _CONNECTED: Final = re.compile(
 
 
 def _signed_call(text: str, place: int) -> Iterator[Span]:
-    yield from _given(_SIGNED_CALLS.match(text, place), "secret")
+    yield from _secret_value(_SIGNED_CALLS.match(text, place), "secret")
 
 
 def _ciphered(text: str, place: int) -> Iterator[Span]:
     """The key of a cipher that is made: `createCipheriv("aes-256-cbc", "…", iv)`."""
-    yield from _given(_CIPHERED.match(text, place), "key")
+    yield from _secret_value(_CIPHERED.match(text, place), "key")
 
 
 def _connected(text: str, place: int) -> Iterator[Span]:
-    yield from _given(_CONNECTED.match(text, place), "password")
+    yield from _secret_value(_CONNECTED.match(text, place), "password")
 
 
-def _given(found: re.Match[str] | None, kind: str) -> Iterator[Span]:
-    if found and values.is_secret(found["value"], Proof.NONE):
-        yield Span(*found.span("value"), kind, Rank.PLACE)
+def _secret_value(match: re.Match[str] | None, kind: str) -> Iterator[Span]:
+    if match and values.is_secret(match["value"], Proof.NONE):
+        yield Span(*match.span("value"), kind, Rank.PLACE)
 
 
 CALL_RULES: Final = (

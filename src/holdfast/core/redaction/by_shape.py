@@ -11,7 +11,7 @@ from holdfast.core.redaction import forms
 from holdfast.core.redaction.blocks import NO_LINES, NO_MORE_LINES, EncodedDocument, documents, goes_on
 from holdfast.core.redaction.forms import LED, SIGNED, TOKEN_CHARACTERS
 from holdfast.core.redaction.names import PROVIDERS, announced_by, announces_if_random
-from holdfast.core.redaction.rules import Page
+from holdfast.core.redaction.rules import TextPage
 from holdfast.core.redaction.spans import Rank, Span
 from holdfast.core.redaction.values import is_code_name, is_drawn, is_hex, is_mixed, is_scrambled
 from holdfast.core.redaction.views import encoded_at
@@ -50,8 +50,12 @@ def _by_name(text: str, start: int, before: str, run: str) -> str | None:
     if name[-1:] not in _BINDS:
         # Plain searches first: the pattern is slow, and there is a word of it before few runs.
         lower = before.lower()
-        said = _SAID.search(before) if any(word in lower for word in _SAID_WORDS) and is_mixed(run) else None
-        return said.lastgroup if said else None
+        announcement = (
+            _ANNOUNCEMENT.search(before)
+            if any(word in lower for word in _ANNOUNCEMENT_WORDS) and is_mixed(run)
+            else None
+        )
+        return announcement.lastgroup if announcement else None
     if "ookie" in before and _COOKIE.search(before):
         return "cookie"
     name = name.rstrip(_QUOTES + ":=>,](")
@@ -93,11 +97,11 @@ def announced_nearby(text: str, start: int, run: str) -> str | None:
 
 def announced_after(text: str, end: int, run: str) -> str | None:
     """The kind of secret that this run is, by what the rest of its line says of it: `…` as the API key."""
-    found = _AFTER.match(text, end)
-    word = _SECRET_WORD.search(found["words"].lower()) if found else None
-    if found is None or word is None or (not run.isalnum() and _is_named_thing(run)):
+    match = _AFTER.match(text, end)
+    word = _SECRET_WORD.search(match["words"].lower()) if match else None
+    if match is None or word is None or (not run.isalnum() and _is_named_thing(run)):
         return None
-    words = found["words"]
+    words = match["words"]
     before = _WORDS.findall(words, 0, word.start())
     if len(before) > _MOST_BETWEEN or not _OTHER_RUNS.isdisjoint(
         map(str.lower, _WORDS.findall(words, 0, word.end()))
@@ -252,8 +256,8 @@ def _line_before(text: str, start: int) -> str:
 
 def _words_before(line: str, place: int) -> str:
     """What belongs to the name that the word at this place is a part of; how it is declared does not."""
-    found = _NAME_BEFORE.search(line, 0, place)
-    return _DECLARED.sub("", found[0]) if found else ""
+    match = _NAME_BEFORE.search(line, 0, place)
+    return _DECLARED.sub("", match[0]) if match else ""
 
 
 _DECLARED: Final = re.compile(r"\bpublic (?=(?:const|final|override|readonly|required|static|[sS]tring)\b)")
@@ -309,13 +313,13 @@ def _last_word(text: str) -> str:
     return text[len(text.rstrip(string.ascii_letters)) :]
 
 
-_SAID: Final = re.compile(
+_ANNOUNCEMENT: Final = re.compile(
     r"""(?: \b(?: (?P<password>password|passwd|pwd) | (?P<token>token)
                 | (?P<key>(?:api|access|secret)[ _-]?key) )[ ]["'`]?
           | (?P<secret>\bsecrets?[ ](?:set|put|add|create)[ ].{0,50}[ ]["']?) )\Z""",
     re.IGNORECASE | re.VERBOSE,
 )
-_SAID_WORDS: Final = ("pass", "pwd", "token", "key", "secret")
+_ANNOUNCEMENT_WORDS: Final = ("pass", "pwd", "token", "key", "secret")
 _COOKIE: Final = re.compile(r"\bcookie\\{0,3}[\"']?: ?[^\n]{0,60}=\Z", re.IGNORECASE)
 
 
@@ -371,7 +375,7 @@ _LONGEST_STRETCH: Final = 20
 _LENGTH_OF_UUID: Final = 36
 
 
-def keys_by_shape(page: Page) -> Iterator[Span]:
+def keys_by_shape(page: TextPage) -> Iterator[Span]:
     """The keys among the runs of a text."""
     text, flat, name_at = page.text, page.flat, _NAME.match
     runs = flat.translate(_TOKEN_CHARACTERS)
@@ -442,7 +446,7 @@ def _in_lines(text: str, document: EncodedDocument) -> Iterator[Span]:
             yield Span(start + column, document.whole, "private-key", Rank.FORM)
 
 
-def _keys_in(page: Page, start: int, end: int) -> Iterator[Span]:
+def _keys_in(page: TextPage, start: int, end: int) -> Iterator[Span]:
     """The keys of a run: of known forms, one after the other, and what may hide in the rest."""
     text = page.text
     if page.flat[start - 1] in _ESCAPES and (escape := _ESCAPE.match(text, start - 1)):
@@ -483,9 +487,9 @@ _NO_KEY: Final = compiled(
 def _companion(text: str, known: Span) -> Iterator[Span]:
     """The secret half of a pair, which has no form of its own and stands near the open half."""
     if known.kind == "aws-access-key":
-        found = _AWS_SECRET.search(text, known.end, known.end + 200)
-        if found and is_mixed(found[0]) and is_scrambled(found[0]):
-            yield Span(*found.span(), "aws-secret", Rank.FORM)
+        match = _AWS_SECRET.search(text, known.end, known.end + 200)
+        if match and is_mixed(match[0]) and is_scrambled(match[0]):
+            yield Span(*match.span(), "aws-secret", Rank.FORM)
 
 
 _AWS_SECRET: Final = compiled(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])")

@@ -84,12 +84,12 @@ def _flagged(text: str, place: int) -> Iterator[Span]:
     if flag is None:
         return
     for value, commands in _taken_by(flag["flag"]):
-        found = value.match(text, flag.end())
-        if found and not values.stands_for_another(found["value"]):
+        match = value.match(text, flag.end())
+        if match and not values.stands_for_another(match["value"]):
             # A line goes on after a backslash; in a string its end is an escape.
             before = text[max(0, place - _LOOK_BACK) : place].replace("\\\n", "  ").replace("\\n", "\n")
             if commands.search(before.rpartition("\n")[2].translate(_AS_WORDS)):
-                yield Span(*found.span("value"), "password", Rank.PLACE)
+                yield Span(*match.span("value"), "password", Rank.PLACE)
                 return
 
 
@@ -110,21 +110,21 @@ _HERE_VALUE: Final = compiled(r"""<<<[ ]?\\{0,3}["']?(?P<value>[^\s"'$<>\\]{4,20
 
 def _piped(text: str, place: int) -> Iterator[Span]:
     """What is told to a command that reads a password: `echo … | sudo -S`."""
-    yield from _given(_PIPED.match(text, place))
+    yield from _password_in(_PIPED.match(text, place))
 
 
 def _here(text: str, place: int) -> Iterator[Span]:
     """The same with a here-string: `sudo -S <<< …`."""
     if _HERE.search(text, max(0, place - 60), place):
-        yield from _given(_HERE_VALUE.match(text, place))
+        yield from _password_in(_HERE_VALUE.match(text, place))
 
 
-def _given(found: re.Match[str] | None) -> Iterator[Span]:
-    if found is None or not found.lastgroup or not values.is_given(found[found.lastgroup], Proof.NONE):
+def _password_in(match: re.Match[str] | None) -> Iterator[Span]:
+    if match is None or not match.lastgroup or not values.is_given(match[match.lastgroup], Proof.NONE):
         return
-    start, end = found.span(found.lastgroup)
+    start, end = match.span(match.lastgroup)
     # `user:password`, as chpasswd takes it.
-    yield Span(start + found[found.lastgroup].find(":") + 1, end, "password", Rank.PLACE)
+    yield Span(start + match[match.lastgroup].find(":") + 1, end, "password", Rank.PLACE)
 
 
 # Words of a command line that are followed by a user, and by the user's password.
@@ -140,9 +140,9 @@ _POSITIONAL: Final = compiled(
 
 def positional_at(text: str, start: int) -> Iterator[Span]:
     """The password after a user on the command line that begins here: `htpasswd -b file me …`."""
-    found = _POSITIONAL.match(text, start)
-    if found and values.is_secret(found["value"], Proof.NONE):
-        yield Span(*found.span("value"), "password", Rank.PLACE)
+    match = _POSITIONAL.match(text, start)
+    if match and values.is_secret(match["value"], Proof.NONE):
+        yield Span(*match.span("value"), "password", Rank.PLACE)
 
 
 _ENCRYPTED: Final = compiled(
@@ -154,7 +154,7 @@ _ENCRYPTED: Final = compiled(
 
 def _encrypted(text: str, place: int) -> Iterator[Span]:
     """What a command is to encrypt: `ansible-vault encrypt_string '…'`."""
-    yield from _given(_ENCRYPTED.match(text, place))
+    yield from _password_in(_ENCRYPTED.match(text, place))
 
 
 _LOGIN: Final = compiled(
@@ -172,12 +172,12 @@ _LOGIN: Final = compiled(
 
 
 def _logged_in(text: str, place: int) -> Iterator[Span]:
-    found = _LOGIN.match(text, place)
-    if found is None or not found.lastgroup:
+    match = _LOGIN.match(text, place)
+    if match is None or not match.lastgroup:
         return
-    kind, value = found.lastgroup, found[found.lastgroup]
+    kind, value = match.lastgroup, match[match.lastgroup]
     if is_drawn(value) if kind == "token" else values.is_secret(value, Proof.NONE):
-        yield Span(*found.span(kind), kind, Rank.NAME)
+        yield Span(*match.span(kind), kind, Rank.NAME)
 
 
 # What a script answers when it is asked for a password: `expect "assword:"`, then `send "…\\r"`.
@@ -194,9 +194,9 @@ def _answered(text: str, place: int) -> Iterator[Span]:
     # Most that is expected is no dialogue, and the pattern has no literal that is found fast.
     if "send" not in text[place : place + _LONGEST_DIALOGUE].casefold():
         return
-    for found in _ANSWERED.finditer(text, place, place + _LONGEST_DIALOGUE):
-        if values.is_given(found["value"], Proof.NONE):
-            yield Span(*found.span("value"), "password", Rank.PLACE)
+    for match in _ANSWERED.finditer(text, place, place + _LONGEST_DIALOGUE):
+        if values.is_given(match["value"], Proof.NONE):
+            yield Span(*match.span("value"), "password", Rank.PLACE)
 
 
 # Who logs in as somebody with something says it: `log in as admin with …`, `sign in as me / …`.
@@ -219,18 +219,18 @@ _METHODS: Final = frozenset(
 
 def _logged_in_as(text: str, place: int) -> Iterator[Span]:
     before = text[max(0, place - 10) : place].rstrip(" -").lower()
-    found = _LOGGED_IN_AS.match(text, place) if before.endswith(_LOGS) else None
-    if found is None:
+    match = _LOGGED_IN_AS.match(text, place) if before.endswith(_LOGS) else None
+    if match is None:
         return
-    value = found["value"]
+    value = match["value"]
     if value.isalpha():
         # A plain word is one only if the sentence ends with it, or if it is quoted.
-        told = value.islower() and (bool(found["quote"]) or found["end"][:1] in _ENDS)
-        is_secret = told and value not in _METHODS and values.is_secret(value, Proof.NONE)
+        is_marked = value.islower() and (bool(match["quote"]) or match["end"][:1] in _ENDS)
+        is_secret = is_marked and value not in _METHODS and values.is_secret(value, Proof.NONE)
     else:
         is_secret = values.is_secret(value, Proof.NONE) and not values.is_code(value)
     if is_secret:
-        yield Span(*found.span("value"), "password", Rank.PLACE)
+        yield Span(*match.span("value"), "password", Rank.PLACE)
 
 
 _ENDS: Final = frozenset(("", ".", "!", "?", "\n", "\r"))

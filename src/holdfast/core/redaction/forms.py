@@ -274,8 +274,8 @@ class Forms:
         """The first key between these places."""
         return self._span(self.pattern.search(text, start, end))
 
-    def _span(self, found: re.Match[str] | None) -> Span | None:
-        return Span(*found.span(), self.kinds[(found.lastindex or 0) - 1], Rank.FORM) if found else None
+    def _span(self, match: re.Match[str] | None) -> Span | None:
+        return Span(*match.span(), self.kinds[(match.lastindex or 0) - 1], Rank.FORM) if match else None
 
 
 @cache
@@ -372,11 +372,11 @@ _SHORTEST_WORD: Final = 3
 
 def is_prefixed_key(run: str) -> bool:
     """Whether it is a prefix of short words before random characters: `acme_live_…`, `acmepat-…`."""
-    found = _PREFIXED.match(run)
-    if not found or is_id(run):
+    match = _PREFIXED.match(run)
+    if not match or is_id(run):
         return False
-    words = {found["first"].lower(), *SEPARATORS.split(found["more"].lower())}
-    rest = found["rest"]
+    words = {match["first"].lower(), *SEPARATORS.split(match["more"].lower())}
+    rest = match["rest"]
     longest = max(SEPARATORS.split(rest), key=len)
     if len(longest) >= 20 and not longest.isalpha() and not longest.isdigit() and words & SURE_KEY_WORDS:
         return True
@@ -385,7 +385,7 @@ def is_prefixed_key(run: str) -> bool:
     if is_hex(longest):
         # Ids and hashes have the same form; behind a word they are named after what they identify.
         return len(rest) >= 20 and bool(words & KEY_WORDS or _HEX_BEHIND_PREFIX.match(run))
-    if longest.isupper() and found["first"].isupper():
+    if longest.isupper() and match["first"].isupper():
         return len(longest) >= 20
     if is_mixed(longest):
         # Ids have the same form, but none of those in use is as long as thirty characters.
@@ -395,10 +395,10 @@ def is_prefixed_key(run: str) -> bool:
 
 def may_be_prefixed_key(run: str) -> bool:
     """The same of fewer or plainer characters; ids look so too, and what stands before it must tell."""
-    found = None if run.isalnum() else _PREFIXED.match(run)
-    if not found or is_id(run):
+    match = None if run.isalnum() else _PREFIXED.match(run)
+    if not match or is_id(run):
         return False
-    rest = found["rest"]
+    rest = match["rest"]
     longest = max(SEPARATORS.split(rest), key=len)
     if len(longest) < _SHORTEST_REST:
         return _is_drawn_in_parts(rest)
@@ -521,11 +521,11 @@ _OF_BASE64: Final = compiled(r"(?:[A-Za-z0-9]{1,10}[_.-]){0,2}+[A-Za-z0-9+][A-Za
 
 def has_two_random_halves(run: str) -> bool:
     """Whether it is a key of two parts, each drawn by a machine: an id, and its secret behind a dot."""
-    found = _HALVES.match(run)
+    match = _HALVES.match(run)
     return bool(
-        found
-        and (is_scrambled(found["first"]) or is_drawn(found["first"]))
-        and is_scrambled(found["second"])
-        and is_mixed(found["second"])
-        and not reads_like_words(found["second"])
+        match
+        and (is_scrambled(match["first"]) or is_drawn(match["first"]))
+        and is_scrambled(match["second"])
+        and is_mixed(match["second"])
+        and not reads_like_words(match["second"])
     )

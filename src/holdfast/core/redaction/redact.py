@@ -48,32 +48,32 @@ def redact_parts(parts: Sequence[str], salt: bytes = b"", lists: Lists = NO_LIST
 
 def secrets_in(text: str, salt: bytes = b"", lists: Lists = NO_LISTS) -> list[Span]:
     """The places of the secrets in a text, in order and apart."""
-    found = search(text, salt, lists) if len(text) < SEGMENT else list(_in_segments(text, salt, lists))
-    if not found or not any(span.kind == PRIVATE for span in found):
-        return found
+    spans = search(text, salt, lists) if len(text) < SEGMENT else list(_in_segments(text, salt, lists))
+    if not spans or not any(span.kind == PRIVATE for span in spans):
+        return spans
     # A tag was found: what it hides is not to be looked at, however long it is.
     passages = list(private_passages(text))
-    found = list(_in_segments(replace_spans(text, passages, salt), salt, lists))
-    return merge_spans([*passages, *in_original(text, passages, salt, found)])
+    spans = list(_in_segments(replace_spans(text, passages, salt), salt, lists))
+    return merge_spans([*passages, *in_original(text, passages, salt, spans)])
 
 
 def redact_stream(arriving: Iterable[str | None], lists: Lists = NO_LISTS) -> Iterator[str]:
     """The text that arrives, without secrets; None in it says that nothing more came for a while."""
-    text, start, given = "", 0, 0
+    text, start, shown = "", 0, 0
     for piece in _public(arriving):
         if piece is None:
             cut = before_open_line(text, start, before_open_key(text, start, text.rfind("\n") + 1))
             if cut > start:
                 lines = _shown(text, start, cut, lists)
-                yield lines[given:]
-                given = len(lines)
+                yield lines[shown:]
+                shown = len(lines)
             continue
         text += piece
         while (end := segment_end(text, start)) is not None:
-            yield _shown(text, start, end, lists)[given:]
+            yield _shown(text, start, end, lists)[shown:]
             first = context_start(text, end)
-            text, start, given = text[first:], end - first, 0
-    yield _shown(text, start, len(text), lists)[given:]
+            text, start, shown = text[first:], end - first, 0
+    yield _shown(text, start, len(text), lists)[shown:]
 
 
 def _in_segments(text: str, salt: bytes, lists: Lists) -> Iterator[Span]:

@@ -15,7 +15,7 @@ from holdfast.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class TextPage:
     """A text; the same with one byte for each character, so that places are the same; that in lower case.
 
     What is not ASCII is a question mark in the flat spellings.
@@ -26,10 +26,10 @@ class Page:
     lower: bytes
 
 
-def page_of(text: str) -> Page:
+def page_of(text: str) -> TextPage:
     """The text as the rules read it."""
     flat = text.encode() if text.isascii() else text.encode("ascii", "replace")
-    return Page(text, flat, flat.lower())
+    return TextPage(text, flat, flat.lower())
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +51,14 @@ class Search:
     rules: tuple[tuple[int, Rule], ...]
     """Each with how many characters its literal has before those that are shared."""
 
-    def spans(self, page: Page, start: int = 0) -> list[Span]:
+    def spans(self, page: TextPage, start: int = 0) -> list[Span]:
         """What these rules find in a text, from a place where the first of them may stand."""
         spans: list[Span] = []
         until = [0] * len(self.rules)
-        for found in self.where.finditer(page.lower, start):
-            number = (found.lastindex or 1) - 1
+        for match in self.where.finditer(page.lower, start):
+            number = (match.lastindex or 1) - 1
             lead, rule = self.rules[number]
-            place = found.start() - lead
+            place = match.start() - lead
             # What stands in a value announces nothing.
             if place >= until[number]:
                 for span in rule.found_at(page.text, place):
@@ -68,7 +68,7 @@ class Search:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class Prefilter:
     """What is asked of a text first: whether anything of these searches can stand in it at all."""
 
     sign: int | None
@@ -121,12 +121,12 @@ _RARE: Final = frozenset(b"\\<@$")
 _TOGETHER: Final = (b"m", b"f", b":")
 
 
-def questions_for(searches: Sequence[Search]) -> tuple[Question, ...]:
-    """The questions to ask of a text before anything is searched for, in as few as is fast."""
+def prefilters_for(searches: Sequence[Search]) -> tuple[Prefilter, ...]:
+    """The prefilters of these searches, in as few as is fast."""
     together: dict[bytes, list[tuple[int, Search]]] = {}
     for numbered in enumerate(searches):
         together.setdefault(_asked_by(numbered[1]), []).append(numbered)
-    return tuple(_question(sign, tuple(of)) for sign, of in together.items())
+    return tuple(_prefilter(sign, tuple(of)) for sign, of in together.items())
 
 
 def _asked_by(search: Search) -> bytes:
@@ -136,14 +136,14 @@ def _asked_by(search: Search) -> bytes:
     return search.shared if len(search.shared) == 1 else next(shared, search.shared)
 
 
-def _question(asked_by: bytes, searches: tuple[tuple[int, Search], ...]) -> Question:
+def _prefilter(asked_by: bytes, searches: tuple[tuple[int, Search], ...]) -> Prefilter:
     sign = next((each for each in asked_by if each in _RARE), None)
     if len(searches) == 1:
-        return Question(sign, searches[0][1].where, 0, searches)
+        return Prefilter(sign, searches[0][1].where, 0, searches)
     literals = [rule.literal for _, search in searches for _, rule in search.rules]
     ways = b"|".join(_literal_from(asked_by, literal) for literal in literals)
     lead = max(literal.index(asked_by) for literal in literals)
-    return Question(sign, compiled(b"%b(?:%b)" % (re.escape(asked_by), ways)), lead, searches)
+    return Prefilter(sign, compiled(b"%b(?:%b)" % (re.escape(asked_by), ways)), lead, searches)
 
 
 def _literal_from(shared: bytes, literal: bytes) -> bytes:

@@ -20,7 +20,7 @@ from holdfast.core.redaction.by_name import FOREIGN_RULES, NAME_RULES, VARIABLE_
 from holdfast.core.redaction.by_place import CALL_RULES, PLACE_RULES
 from holdfast.core.redaction.by_shape import ENCODED, keys_by_shape
 from holdfast.core.redaction.commands import COMMAND_RULES
-from holdfast.core.redaction.rules import Page, Question, Search, page_of, questions_for, searches_for
+from holdfast.core.redaction.rules import Prefilter, Search, TextPage, page_of, prefilters_for, searches_for
 from holdfast.core.redaction.sentences import CODE_RULES, PHRASE_RULES
 from holdfast.core.redaction.spans import (
     MARKER,
@@ -76,13 +76,13 @@ def search(text: str, salt: bytes, lists: Lists) -> list[Span]:
     # span begins outside of all markers, so each round leaves fewer other characters, and this ends.
     spans: list[Span] = []
     shown = text
-    while found := _found(shown, lists):
-        spans = merge_spans([*spans, *in_original(text, spans, salt, found)])
+    while new_spans := _search_once(shown, lists):
+        spans = merge_spans([*spans, *in_original(text, spans, salt, new_spans)])
         shown = replace_spans(text, spans, salt)
     return spans
 
 
-def _found(text: str, lists: Lists) -> list[Span]:
+def _search_once(text: str, lists: Lists) -> list[Span]:
     if len(text) < _SHORTEST and not lists.deny:
         return []
     page = page_of(_masked(text))
@@ -99,26 +99,26 @@ def _found(text: str, lists: Lists) -> list[Span]:
     return [whole_characters(text, span) for span in outside_markers(text, spans)]
 
 
-def _by_rules(page: Page) -> list[Span]:
+def _by_rules(page: TextPage) -> list[Span]:
     spans = list(_keys(page))
     lower = page.lower
-    found: list[tuple[int, Search, int]] = []
-    # Asked here, not in a function: most texts end at these questions.
-    for first, question in _questions():
+    searches: list[tuple[int, Search, int]] = []
+    # Asked here, not in a function: most texts end at these prefilters.
+    for first, prefilter in _prefilters():
         if place := first(lower):
-            found += question.from_place(place.start())
-    for sign, first, question in _rare_questions():
+            searches += prefilter.from_place(place.start())
+    for sign, first, prefilter in _rare_prefilters():
         if sign in lower and (place := first(lower)):
-            found += question.from_place(place.start())
-    if found:
-        for _, search, start in sorted(found, key=itemgetter(0)):
+            searches += prefilter.from_place(place.start())
+    if searches:
+        for _, search, start in sorted(searches, key=itemgetter(0)):
             spans += search.spans(page, start)
     if not page.text.isascii():
         spans += by_foreign_name(page)
     return spans
 
 
-def _keys(page: Page) -> Iterator[Span]:
+def _keys(page: TextPage) -> Iterator[Span]:
     """Keys by their shape, and base64 of a text that has a secret in it."""
     for span in keys_by_shape(page):
         if span.kind != ENCODED:
@@ -134,26 +134,26 @@ def _tells(span: Span) -> bool:
 
 
 @cache
-def _asked() -> tuple[Question, ...]:
+def _all_prefilters() -> tuple[Prefilter, ...]:
     """What is asked for all rules; made when a text is first looked at, because that takes a while."""
-    return questions_for(searches_for(_RULES))
+    return prefilters_for(searches_for(_RULES))
 
 
 @cache
-def _questions() -> tuple[tuple[_Ask, Question], ...]:
-    return tuple((each.where.search, each) for each in _asked() if each.sign is None)
+def _prefilters() -> tuple[tuple[_Ask, Prefilter], ...]:
+    return tuple((each.where.search, each) for each in _all_prefilters() if each.sign is None)
 
 
 @cache
-def _rare_questions() -> tuple[tuple[int, _Ask, Question], ...]:
-    return tuple((each.sign, each.where.search, each) for each in _asked() if each.sign is not None)
+def _rare_prefilters() -> tuple[tuple[int, _Ask, Prefilter], ...]:
+    return tuple((each.sign, each.where.search, each) for each in _all_prefilters() if each.sign is not None)
 
 
 def _masked(text: str) -> str:
     """The text with nothing to read in its markers: their words would announce secrets."""
     if MARKER_BEGINS not in text:
         return text
-    return MARKER.sub(lambda found: "[" + "\0" * (len(found[0]) - 2) + "]", text)
+    return MARKER.sub(lambda marker: "[" + "\0" * (len(marker[0]) - 2) + "]", text)
 
 
 def _named_documents(text: str, spans: Sequence[Span]) -> list[Span]:

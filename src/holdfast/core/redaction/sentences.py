@@ -34,9 +34,9 @@ _OF_SENTENCES: Final = frozenset(
 
 
 def _phrase(text: str, place: int) -> Iterator[Span]:
-    found = _PHRASE.match(text, place)
-    if found and _OF_SENTENCES.isdisjoint(re.findall(r"[a-z]{3,8}", found["words"])):
-        yield Span(*found.span("words"), "mnemonic", Rank.NAME)
+    match = _PHRASE.match(text, place)
+    if match and _OF_SENTENCES.isdisjoint(re.findall(r"[a-z]{3,8}", match["words"])):
+        yield Span(*match.span("words"), "mnemonic", Rank.NAME)
 
 
 PHRASE_RULES: Final = (
@@ -75,8 +75,8 @@ def _pin(text: str, place: int) -> Iterator[Span]:
     if before.isalpha() and text[place] != "P":
         return
     yield from column_at(text, place)
-    if found := _PIN.match(text, place):
-        yield Span(*found.span("value"), "pin", Rank.NAME)
+    if match := _PIN.match(text, place):
+        yield Span(*match.span("value"), "pin", Rank.NAME)
 
 
 def _codes(text: str, place: int) -> Iterator[Span]:
@@ -169,20 +169,20 @@ _NUMBERED: Final = tuple(
 _OF_WHOM: Final = r"""(?:(?:for|of)[ ][^\n"'`]{1,60}?[ ])?"""
 _SAYS: Final = r"""(?:is|are|was|(?:will|should|must)[ ]be|ha[sd][ ]been|es|é|è|ist|est|lautet)
     (?:[ ](?:now|currently|still|simply|just|set|changed|reset|updated|rotated|to|as)){0,3}+:?[ ]"""
-_SAID: Final = r"""\\{0,3}(?P<value>[^\s"'`<>\\]{4,200})"""
+_VALUE: Final = r"""\\{0,3}(?P<value>[^\s"'`<>\\]{4,200})"""
 # How a value is said of a name, and who judges it then. The first that fits counts.
 _WAYS: Final[tuple[tuple[str, _Judge], ...]] = (
     # The password for the box is "…"; it was changed to …
-    (rf"""[ ]{_OF_WHOM}{_SAYS}\\{{0,3}}["'`]{_SAID}""", _as_it_is),
-    (rf"[ ]{_OF_WHOM}{_SAYS}{_SAID}", _among_words),
+    (rf"""[ ]{_OF_WHOM}{_SAYS}\\{{0,3}}["'`]{_VALUE}""", _as_it_is),
+    (rf"[ ]{_OF_WHOM}{_SAYS}{_VALUE}", _among_words),
     # password for the staging box: …
-    (rf"""[ ](?:for|of|on|to)[ ][^\n"'`:=,;.]{{1,60}}(?::|[ ]?=)[ ]?\\{{0,3}}["'`]?{_SAID}""", _among_words),
+    (rf"""[ ](?:for|of|on|to)[ ][^\n"'`:=,;.]{{1,60}}(?::|[ ]?=)[ ]?\\{{0,3}}["'`]?{_VALUE}""", _among_words),
     # Set the password to "…"; password - …
-    (rf"""[ ]{_OF_WHOM}(?:to|as|[-–—→]{{1,4}})[ ]\\{{0,3}}["'`]?{_SAID}""", _if_it_shows),
+    (rf"""[ ]{_OF_WHOM}(?:to|as|[-–—→]{{1,4}})[ ]\\{{0,3}}["'`]?{_VALUE}""", _if_it_shows),
     # Password: and the value in the next line
     (r":[ \t]{0,4}\r?\n[ \t]{0,8}(?P<value>\S{6,200})[ \t]{0,8}(?=\r?\n|\Z)", _if_it_shows),
     # log in with password "…"
-    (rf"""[ ]\\{{0,3}}(?P<quote>["']){_SAID}\\{{0,3}}(?P=quote)""", _as_argument),
+    (rf"""[ ]\\{{0,3}}(?P<quote>["']){_VALUE}\\{{0,3}}(?P=quote)""", _as_argument),
     # with the token `…`; the client secret (…)
     (r"""[ ][`(](?P<value>[^\s"'`<>()]{6,200})[`)]""", _among_words),
     # use the password dragon55
@@ -224,16 +224,16 @@ def sentence_secret_at(text: str, place: int) -> Iterator[Span]:
             yield from in_call(text, name.end(), announced)
     elif text.startswith(_COMMANDS, start):
         yield from positional_at(text, start)
-    elif said := _said_after(text, start, name.end() + (text[name.end() : name.end() + 1] in _CLOSES)):
-        found, judge = said
-        value, announced = trim_value(found["value"]), _announced(text, start, name)
+    elif statement := _said_after(text, start, name.end() + (text[name.end() : name.end() + 1] in _CLOSES)):
+        match, judge = statement
+        value, announced = trim_value(match["value"]), _announced(text, start, name)
         if announced and judge(value, announced):
-            place = found.start("value")
+            place = match.start("value")
             yield Span(place, end_of(text, place, value), announced.kind, Rank.NAME)
 
 
 # The password is correct horse battery staple: words to the end of the sentence.
-_TOLD: Final = compiled(
+_PASSPHRASE: Final = compiled(
     rf"""pass(?:word|phrase|code)["'`*]{{0,2}}[ ]{_OF_WHOM}{_SAYS}["'`]?
         (?P<words>[\w@\#$%^&*!+?-]{{2,30}}(?:[ ][\w@\#$%^&*!+?-]{{1,30}}){{0,7}}+)
         (?=[.!]?[ \t]{{0,3}}(?:["'`)]|\r?\n|\Z|[.][ ]))""",
@@ -248,16 +248,16 @@ _STATES: Final = frozenset(
 
 def passphrase_at(text: str, place: int) -> Iterator[Span]:
     """The words that a sentence gives as the password named at this place."""
-    told = _TOLD.match(text, place)
-    if told is None:
+    match = _PASSPHRASE.match(text, place)
+    if match is None:
         return
-    words, sure = told["words"], text[place : place + 10].lower() == "passphrase"
+    words, sure = match["words"], text[place : place + 10].lower() == "passphrase"
     if words.isalpha():
         plain = len(words) >= 6 and words.islower() and words not in _STATES and values.is_alone(words)
         if plain:
-            yield Span(*told.span("words"), "password", Rank.NAME)
+            yield Span(*match.span("words"), "password", Rank.NAME)
     elif values.is_words(words, sure=sure):
-        yield Span(*told.span("words"), "password", Rank.NAME)
+        yield Span(*match.span("words"), "password", Rank.NAME)
 
 
 def _announced(text: str, start: int, name: re.Match[str]) -> NameMeaning | None:
@@ -274,4 +274,4 @@ def _said_after(text: str, start: int, end: int) -> tuple[re.Match[str], _Judge]
 
 
 def _first(forms: Iterable[_Form], text: str, place: int) -> tuple[re.Match[str], _Judge] | None:
-    return next(((found, judge) for form, judge in forms if (found := form.match(text, place))), None)
+    return next(((match, judge) for form, judge in forms if (match := form.match(text, place))), None)

@@ -88,7 +88,7 @@ def merge_spans(spans: Iterable[Span]) -> list[Span]:
 
 def outside_markers(text: str, spans: Iterable[Span]) -> Iterator[Span]:
     """The spans without the markers that they reach into or over: what is one stays one."""
-    markers = [found.span() for found in MARKER.finditer(text)] if MARKER_BEGINS in text else []
+    markers = [match.span() for match in MARKER.finditer(text)] if MARKER_BEGINS in text else []
     for span in spans:
         start, number = span.start, bisect_right(markers, span.start, key=itemgetter(1))
         while number < len(markers) and markers[number][0] < span.end:
@@ -100,8 +100,8 @@ def outside_markers(text: str, spans: Iterable[Span]) -> Iterator[Span]:
             yield replace(span, start=start)
 
 
-def in_original(text: str, spans: Sequence[Span], salt: bytes, found: Iterable[Span]) -> Iterator[Span]:
-    """Where in the text what was `found` stands, when it was looked for with `spans` already replaced."""
+def in_original(text: str, spans: Sequence[Span], salt: bytes, new_spans: Iterable[Span]) -> Iterator[Span]:
+    """Where in the text the `new_spans` stand, which were found with `spans` already replaced."""
     ends: list[int] = []
     """Where each marker ends in the text that was looked at."""
     shift = 0
@@ -113,7 +113,7 @@ def in_original(text: str, spans: Sequence[Span], salt: bytes, found: Iterable[S
         before = bisect_right(ends, place)
         return place if before == 0 else spans[before - 1].end + place - ends[before - 1]
 
-    for one in found:
+    for one in new_spans:
         yield replace(one, start=original(one.start), end=original(one.end))
 
 

@@ -13,7 +13,7 @@ from operator import itemgetter
 from typing import Final
 
 from holdfast.core.redaction.blocks import EncodedDocument, documents, is_inside
-from holdfast.core.redaction.rules import Page
+from holdfast.core.redaction.rules import TextPage
 from holdfast.core.redaction.spans import Span
 from holdfast.core.redaction.values import is_drawn, is_scrambled
 from holdfast.core.text.patterns import compiled
@@ -52,7 +52,7 @@ class View:
         return original + place - shown
 
 
-def views(page: Page) -> Iterator[View]:
+def views(page: TextPage) -> Iterator[View]:
     """The parts of a text that read otherwise than they stand; most texts have none."""
     text, flat = page.text, page.flat
     escapes = _BACKSLASH in flat
@@ -146,13 +146,13 @@ _PRINTABLE: Final = compiled(r"[\t\n\r -~]{8,9000}\Z")
 
 def encoded_at(text: str, start: int) -> tuple[int, str] | None:
     """Where the base64 ends that begins here, and the plain text that it encodes; None if it encodes none."""
-    found = _REST.match(text, start)
-    run = found[0].rstrip("=") if found else ""
+    match = _REST.match(text, start)
+    run = match[0].rstrip("=") if match else ""
     try:
         plain = base64.b64decode(run + "=" * (-len(run) % 4), validate=True).decode("ascii")
     except (binascii.Error, ValueError):
         return None
-    return (start + len(found[0]), plain) if found and _PRINTABLE.match(plain) else None
+    return (start + len(match[0]), plain) if match and _PRINTABLE.match(plain) else None
 
 
 def is_pair(plain: str) -> bool:

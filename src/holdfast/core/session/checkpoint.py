@@ -69,7 +69,7 @@ def take(
         worktree_id=session.project.worktree_id,
         trigger=trigger,
         digest=digest(session, trigger, words, at, accessed),
-        prompt_count=session.prompts_told,
+        prompt_count=session.prompts_known,
         memory_queries=session.pending_queries,
         recent_remembers=session.pending_remembers,
         window=session.window,
@@ -122,7 +122,7 @@ def _head(session: Session, at: int) -> str:
     return (
         f"{HEAD}\n"
         f"Project: {session.project.path}\n"
-        f"Prompts: {session.prompts_told} | Duration: {elapsed(at - session.started_at)}"
+        f"Prompts: {session.prompts_known} | Duration: {elapsed(at - session.started_at)}"
     )
 
 

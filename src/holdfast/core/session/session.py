@@ -161,14 +161,14 @@ class Session:
     trail: Trail = Trail()
 
     @property
-    def prompts_told(self) -> int:
+    def prompts_known(self) -> int:
         """How many prompts are known, from the transcript or from hook events."""
         return self.prompt_count + len(self.waiting)
 
     @property
     def messages(self) -> int:
         """How many messages of the user and the agent are known."""
-        return self.prompts_told + self.pressure.answers
+        return self.prompts_known + self.pressure.answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +271,7 @@ def record_remember(session: Session, text: str, at: int) -> Session:
 
 def should_checkpoint(session: Session, policy: Policy, now: int) -> bool:
     """Whether enough prompts came since the last checkpoint, or enough time passed with something unsaved."""
-    if session.prompts_told - session.prompts_at_checkpoint >= policy.prompt_interval:
+    if session.prompts_known - session.prompts_at_checkpoint >= policy.prompt_interval:
         return True
     return session.unsaved and now - session.last_checkpoint_at >= policy.time_interval_ms
 
@@ -280,7 +280,7 @@ def consume(session: Session, at: int) -> Session:
     """The session after a checkpoint was taken; nothing is pending."""
     return fast_replace(
         session,
-        prompts_at_checkpoint=session.prompts_told,
+        prompts_at_checkpoint=session.prompts_known,
         last_checkpoint_at=at,
         unsaved=False,
         pending_queries=(),
@@ -331,10 +331,10 @@ def _counted(session: Session, event: Usage, policy: Policy) -> tuple[Session, t
     pressure = replace(pressure, answers=pressure.answers + 1)
     after = fast_replace(session, pressure=pressure, model=pressure.model or session.model)
     share = percent(pressure.used, capacity(pressure, policy.models))
-    if not is_checkpoint_due(after.rolling, policy.rolling, pressure.used, share, after.prompts_told):
+    if not is_checkpoint_due(after.rolling, policy.rolling, pressure.used, share, after.prompts_known):
         return after, ()
     rolled = fast_replace(
-        after, rolling=after_checkpoint(after.rolling, policy.rolling, share, after.prompts_told)
+        after, rolling=after_checkpoint(after.rolling, policy.rolling, share, after.prompts_known)
     )
     return rolled, _take(rolled, Trigger.THRESHOLD, "")
 
@@ -409,7 +409,7 @@ def _in_new_window(session: Session) -> Session:
     return fast_replace(
         session,
         pressure=in_new_window(session.pressure),
-        rolling=Rolling(prompts=session.prompts_told),
+        rolling=Rolling(prompts=session.prompts_known),
         flush=replace(session.flush, asked=()),
     )
 

@@ -56,7 +56,7 @@ def _saved_at(session: Session) -> int:
 
 def _unsaved(session: Session) -> str:
     """What happened since the last checkpoint and would be lost."""
-    prompts, since = session.prompts_told - session.prompts_at_checkpoint, _saved_at(session)
+    prompts, since = session.prompts_known - session.prompts_at_checkpoint, _saved_at(session)
     files = sum(touch.action is not Action.READ and touch.at > since for touch in session.trail.files)
     commands = sum(run.at > since for run in session.trail.commands)
     counts = (_plural(prompts, "prompt"), _plural(files, "file"), _plural(commands, "command"))

@@ -189,9 +189,9 @@ class _Reader:
 
     __slots__ = (
         "above",
+        "blocks",
         "ends",
         "first",
-        "found",
         "indent",
         "is_item_empty",
         "is_lenient",
@@ -211,7 +211,7 @@ class _Reader:
         self.ends: Ends | None = None
         """Computed when a fence or comment may begin that has to have an end."""
         self.lines: Sequence[str] = ()
-        self.found: list[Block] = []
+        self.blocks: list[Block] = []
         self.above: list[tuple[int, str]] = []
         self.under: tuple[str, ...] = ()
         self.items: list[int] = []
@@ -237,7 +237,7 @@ class _Reader:
             else:
                 self.read_line(place, line)
         self.end()
-        return self.found
+        return self.blocks
 
     def read_line(self, place: int, line: str) -> None:
         body = line.strip(" \t")
@@ -294,7 +294,7 @@ class _Reader:
         if self.leaf is not _Leaf.NONE and self.leaf is not _Leaf.TABLE:
             text = "\n".join(self.parts)
             text = text.rstrip(" \t") if self.leaf is _Leaf.TEXT else text
-            self.found.append(
+            self.blocks.append(
                 Block(
                     self.kind,
                     text,
@@ -318,7 +318,7 @@ class _Reader:
 
     def put(self, kind: BlockKind, line: _Line, text: str = "", mark: str = "") -> None:
         """Add a block of one line; what was open has ended."""
-        self.found.append(
+        self.blocks.append(
             Block(kind, text, line.place, line.place, self.under, len(self.items), line.column, mark)
         )
         self.is_item_empty = False
@@ -328,11 +328,11 @@ class _Reader:
         if self.is_item_empty:
             self.items.pop()
             self.is_item_empty = False
-        last = self.found[-1] if self.found else None
+        last = self.blocks[-1] if self.blocks else None
         if last is not None and last.kind is BlockKind.BLANK:
-            self.found[-1] = last._replace(last=place)
+            self.blocks[-1] = last._replace(last=place)
         else:
-            self.found.append(Block(BlockKind.BLANK, "", place, place, self.under, len(self.items)))
+            self.blocks.append(Block(BlockKind.BLANK, "", place, place, self.under, len(self.items)))
 
     def goes_on(self, place: int, line: str, body: str, column: int) -> bool:
         """Whether the open code or comment has this line too."""
@@ -394,7 +394,7 @@ class _Reader:
             heading = heading._replace(under=tuple(name for _, name in higher))
             self.above = [*higher, (level, title)]
             self.under = (*heading.under, title)
-        self.found.append(heading)
+        self.blocks.append(heading)
         self.is_item_empty = False
 
     def underline(self, line: _Line) -> bool:
@@ -407,7 +407,7 @@ class _Reader:
             self.put_empty_item()
         self.leaf = _Leaf.NONE
         self.put_heading(line._replace(place=first, column=self.indent), title, mark)
-        self.found[-1] = self.found[-1]._replace(last=line.place)
+        self.blocks[-1] = self.blocks[-1]._replace(last=line.place)
         return True
 
     def is_in_paragraph(self, line: _Line) -> bool:
@@ -487,7 +487,7 @@ class _Reader:
         elif self.kind is BlockKind.ITEM:
             self.put_empty_item()
         self.put(BlockKind.TABLE_ROW, above, row)
-        self.found[-1] = self.found[-1]._replace(last=line.place)
+        self.blocks[-1] = self.blocks[-1]._replace(last=line.place)
         self.leaf = _Leaf.TABLE
         return True
 
@@ -510,14 +510,14 @@ class _Reader:
 
     def item_content(self, line: _Line, mark: str, content: _Line) -> None:
         """What is behind an item's mark: its text, or another block that begins there."""
-        at = len(self.found)
+        at = len(self.blocks)
         if content.body and not self.starts(content):
             self.begin(_Leaf.TEXT, BlockKind.ITEM, line.place, line.column)
             self.mark = mark
             self.parts.append(content.body)
             return
         self.is_item_empty = not content.body
-        self.found.insert(
+        self.blocks.insert(
             at,
             Block(BlockKind.ITEM, "", line.place, line.place, self.under, content.items, line.column, mark),
         )

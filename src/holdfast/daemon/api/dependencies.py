@@ -134,14 +134,14 @@ class Paging:
         self.behind = mark_of(cursor) if cursor else START
 
     @property
-    def wanted(self) -> int:
+    def rows_to_fetch(self) -> int:
         """How many rows to fetch: one more than is shown, which says whether there is another page."""
         return self.limit + 1
 
     def page(
         self, rows: Sequence[T], mark: Callable[[T], PageMark], row: Callable[[T], Row]
     ) -> dict[str, object]:
-        """The page made of up to `wanted` rows."""
+        """The page made of up to `rows_to_fetch` rows."""
         visible = rows[: self.limit]
         more = len(rows) > self.limit and visible
         return {
@@ -159,7 +159,7 @@ class Paging:
 
         chosen = [item for item in rows if place(item) < (self.behind.at, self.behind.id)]
         chosen.sort(key=place, reverse=True)
-        return self.page(chosen[: self.wanted], mark, row)
+        return self.page(chosen[: self.rows_to_fetch], mark, row)
 
 
 Paged = Annotated[Paging, Depends()]

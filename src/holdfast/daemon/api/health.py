@@ -25,7 +25,7 @@ from holdfast.stores.codec import to_iso
 router = APIRouter(tags=["health"])
 
 
-class FindingRow(BaseModel):
+class CheckRow(BaseModel):
     """What one check found."""
 
     check: str
@@ -39,7 +39,7 @@ class Health(BaseModel):
 
     version: str
     ok: bool
-    findings: list[FindingRow]
+    findings: list[CheckRow]
 
 
 class ScoreRow(BaseModel):
@@ -97,7 +97,7 @@ async def health(
 @router.get("/scores", response_model=ScorePage)
 async def scores(executor: ExecutorDep, paging: Paged) -> object:
     """How sessions went, as far as `holdfast sessions --scores` has worked it out."""
-    rows = await executor.do(lambda engine: engine.store.page_of_scores(paging.behind, paging.wanted))
+    rows = await executor.do(lambda engine: engine.store.page_of_scores(paging.behind, paging.rows_to_fetch))
     return paging.page(
         rows,
         lambda score: PageMark(score.scored_at, score.session),

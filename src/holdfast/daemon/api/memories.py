@@ -56,7 +56,7 @@ class MemoryPage(Page[MemoryRow]):
     """Some memories, the newest first."""
 
 
-class FindingRow(BaseModel):
+class RecallRow(BaseModel):
     """A text that was found."""
 
     id: str
@@ -73,7 +73,7 @@ class FindingRow(BaseModel):
     )
 
 
-class FindingPage(Page[FindingRow]):
+class FindingPage(Page[RecallRow]):
     """Some of what was found, the best first."""
 
 
@@ -126,13 +126,13 @@ async def listed(
     def fetch(engine: Engine) -> Row:
         place = projects.project_named(engine, project) if project else NOWHERE
         where, rows, behind = visible_from(place, all_projects=not project), list[Memory](), paging.behind
-        while len(rows) < paging.wanted and (
-            page := engine.store.page_of_memories(where, behind, paging.wanted)
+        while len(rows) < paging.rows_to_fetch and (
+            page := engine.store.page_of_memories(where, behind, paging.rows_to_fetch)
         ):
             rows += [memory for memory in page if superseded or not memory.superseded_by]
             behind = _mark(page[-1])
         now = engine.clock()
-        return paging.page(rows[: paging.wanted], _mark, lambda memory: memory_row(memory, now))
+        return paging.page(rows[: paging.rows_to_fetch], _mark, lambda memory: memory_row(memory, now))
 
     return await executor.do(fetch)
 
@@ -150,7 +150,7 @@ async def search(
     def fetch(engine: Engine) -> Row:
         place = projects.project_named(engine, project) if project else NOWHERE
         passed = 0 if paging.behind == START else paging.behind.at
-        limit = min(passed + paging.wanted, LIMIT_MOST)
+        limit = min(passed + paging.rows_to_fetch, LIMIT_MOST)
         query = Asked(q, limit, tuple(kind), all_projects=not project)
         rows = look_up(engine, place, query)[passed:] if q.strip() else []
         matches, now = rows[: paging.limit], engine.clock()

@@ -108,7 +108,7 @@ async def doubtful(executor: ExecutorDep, paging: Paged, project: Project = "") 
     def fetch(engine: Engine) -> Row:
         place = projects.project_named(engine, project) if project else NOWHERE
         audited = audit_memories.audit_memories(engine, place, all_projects=not project)
-        rows: list[Row] = [{**asdict(doubt), "text": memory.text} for doubt, memory in audited.found]
+        rows: list[Row] = [{**asdict(doubt), "text": memory.text} for doubt, memory in audited.doubts]
         return paging.page_of(rows, lambda row: PageMark(0, f"{row['id']} {row['problem']}"), _itself)
 
     return await executor.read_through(lambda engine, _: fetch(engine))

@@ -94,7 +94,9 @@ async def list_sessions(executor: ExecutorDep, paging: Paged, project: Project =
         place = project_if_stored(engine, project) if project else None
         if project and place is None:
             return {"items": []}
-        rows = engine.store.page_of_sessions(place.project_id if place else "", paging.behind, paging.wanted)
+        rows = engine.store.page_of_sessions(
+            place.project_id if place else "", paging.behind, paging.rows_to_fetch
+        )
         return paging.page(rows, _last_event, lambda session: session_row(engine, session))
 
     return await executor.do(fetch)
@@ -106,7 +108,7 @@ async def happened(executor: ExecutorDep, paging: Paged, session_key: str) -> ob
 
     def fetch(engine: Engine) -> object:
         _session(engine, session_key)
-        points = timeline.timeline_page(engine, session_key, paging.behind, paging.wanted)
+        points = timeline.timeline_page(engine, session_key, paging.behind, paging.rows_to_fetch)
         return paging.page(points, lambda point: PageMark(point.at, point.id), _point)
 
     return await executor.do(fetch)
@@ -136,7 +138,7 @@ async def pressure(
 
 def _counts(engine: Engine, session: Session, paging: Paged) -> Row:
     capacity = session_row(engine, session)["capacity"]
-    points = timeline.token_counts(engine, session.key, paging.behind, paging.wanted)
+    points = timeline.token_counts(engine, session.key, paging.behind, paging.rows_to_fetch)
 
     def row(point: Point) -> Row:
         percent = point.tokens * 100 // int(str(capacity))
@@ -229,9 +231,13 @@ async def of_project(executor: ExecutorDep, paging: Paged, project: Project = ""
 
     def fetch(engine: Engine) -> list[Checkpoint]:
         if not project:
-            return engine.store.page_of_checkpoints(paging.behind, paging.wanted)
+            return engine.store.page_of_checkpoints(paging.behind, paging.rows_to_fetch)
         place = project_if_stored(engine, project)
-        return engine.store.page_of_project(place.project_id, paging.behind, paging.wanted) if place else []
+        return (
+            engine.store.page_of_project(place.project_id, paging.behind, paging.rows_to_fetch)
+            if place
+            else []
+        )
 
     return _page(paging, await executor.do(fetch))
 
@@ -240,7 +246,7 @@ async def of_project(executor: ExecutorDep, paging: Paged, project: Project = ""
 async def of_session(executor: ExecutorDep, paging: Paged, session_key: str) -> object:
     """The checkpoints of one session; of one that nobody knows there are none."""
     rows = await executor.do(
-        lambda engine: engine.store.page_of_session(session_key, paging.behind, paging.wanted)
+        lambda engine: engine.store.page_of_session(session_key, paging.behind, paging.rows_to_fetch)
     )
     return _page(paging, rows)
 
@@ -330,7 +336,7 @@ async def list_briefs(
 ) -> object:
     """The briefs that were given, each with its receipt."""
     rows = await executor.do(
-        lambda engine: engine.store.page_of_receipts(session, paging.behind, paging.wanted)
+        lambda engine: engine.store.page_of_receipts(session, paging.behind, paging.rows_to_fetch)
     )
     return paging.page(rows, lambda receipt: PageMark(receipt.created_at, receipt.id), receipt_row)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from holdfast.daemon.dashboard.frame import Row, View, badge, code, diff, empty, page, pre
+from holdfast.daemon.dashboard.frame import PageContext, Row, badge, code, diff, empty, page, pre
 from holdfast.daemon.dashboard.html import NOTHING, Html, el, verbatim
 from holdfast.engine.documents.written_by_hand import NOT_WHOLE
 from holdfast.lazy_dataclass import dataclass
@@ -26,7 +26,9 @@ class EditableText:
     notes: Sequence[str] = ()
 
 
-def continuity_page(view: View, projects: Sequence[Row], chosen: str, texts: Sequence[EditableText]) -> Html:
+def continuity_page(
+    view: PageContext, projects: Sequence[Row], chosen: str, texts: Sequence[EditableText]
+) -> Html:
     """The working state of a project."""
     if not projects:
         hint = el("span", "It is saved from a session of a project: ", code("holdfast session save"), ".")
@@ -60,7 +62,7 @@ def choice(projects: Sequence[Row], chosen: str, action: str) -> Html:
     )
 
 
-def _editor(view: View, number: int, text: EditableText) -> Html:
+def _editor(view: PageContext, number: int, text: EditableText) -> Html:
     field, preview_id = f"text-{number}", f"preview-{number}"
     form = el(
         "form",
@@ -87,7 +89,7 @@ def _editor(view: View, number: int, text: EditableText) -> Html:
     return el("section", form, preview, _past(view, text), class_="card", aria_label=text.title)
 
 
-def _past(view: View, text: EditableText) -> Html:
+def _past(view: PageContext, text: EditableText) -> Html:
     if not text.past:
         return NOTHING
     versions = [el("details", el("summary", view.ago(row["at"])), pre(row["text"])) for row in text.past]
@@ -104,7 +106,7 @@ STEPS: Final = {
 _OPEN: Final = ("pending", "approved", "blocked", "manual-apply-pending")
 
 
-def review_page(view: View, projects: Sequence[Row], chosen: str, candidates: Sequence[Row]) -> Html:
+def review_page(view: PageContext, projects: Sequence[Row], chosen: str, candidates: Sequence[Row]) -> Html:
     """The candidates of a project, those that wait for a decision first."""
     if not projects:
         hint = el("span", "Candidates come from the continuity: ", code("holdfast session save"), ".")

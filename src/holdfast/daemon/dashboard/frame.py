@@ -36,7 +36,7 @@ HIGH: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class PageContext:
     """What a page needs beside its rows: the time, the theme, and a hash of the state that it shows."""
 
     now: int
@@ -53,7 +53,7 @@ class View:
         return el("time", f"{elapsed(self.now - from_iso(at))} ago", datetime=at, title=at)
 
 
-def page(view: View, path: str, title: str, *body: Child) -> Html:
+def page(view: PageContext, path: str, title: str, *body: Child) -> Html:
     """A whole page."""
     theme = view.theme if view.theme in THEMES else None
     return joined(
@@ -116,7 +116,7 @@ def _anchor() -> Html:
     return el("svg", drawn, viewBox="0 0 20 20", width="20", height="20", aria_hidden="true", class_="sign")
 
 
-def _alerts(view: View) -> Html:
+def _alerts(view: PageContext) -> Html:
     return joined(el("p", with_code(alert), class_="alert", role="alert") for alert in view.alerts)
 
 
@@ -124,7 +124,7 @@ def _main(title: str, *body: Child) -> Html:
     return el("main", el("h1", title), *body, id="main", tabindex="-1")
 
 
-def _foot(view: View) -> Html:
+def _foot(view: PageContext) -> Html:
     notice = el(
         "p",
         "Everything here is on this machine. ",

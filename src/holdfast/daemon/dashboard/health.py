@@ -10,8 +10,8 @@ from holdfast.core.evaluation.scores import MEASURES
 from holdfast.core.evaluation.survival import Mean
 from holdfast.core.session.score import Start
 from holdfast.daemon.dashboard.frame import (
+    PageContext,
     Row,
-    View,
     badge,
     code,
     empty,
@@ -48,7 +48,7 @@ class State:
     means: Mapping[Start, Mapping[str, Mean]]
 
 
-def health_page(view: View, state: State) -> Html:
+def health_page(view: PageContext, state: State) -> Html:
     """How things stand."""
     return page(
         view,
@@ -86,7 +86,7 @@ def _findings(state: State) -> Html:
     return el("div", el("ul", listed, class_="findings"), None if state.deep else thorough)
 
 
-def _capture(view: View, metrics: Metrics) -> Html:
+def _capture(view: PageContext, metrics: Metrics) -> Html:
     if not metrics.captured:
         hint = el("span", code("holdfast setup"), " connects the harnesses on this machine.")
         return empty("Nothing was captured yet.", hint)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from holdfast.daemon.dashboard.frame import Row, View, badge, code, empty, many, more, page, section
+from holdfast.daemon.dashboard.frame import PageContext, Row, badge, code, empty, many, more, page, section
 from holdfast.daemon.dashboard.html import Html, el, verbatim
 
 
-def memory_page(view: View, query: str, matches: Row, doubts: Row | None) -> Html:
+def memory_page(view: PageContext, query: str, matches: Row, doubts: Row | None) -> Html:
     """The memories that match the query, or all, the newest first."""
     return page(
         view,
@@ -40,7 +40,7 @@ def _search(query: str) -> Html:
     )
 
 
-def _results(view: View, query: str, matches: Row) -> Html:
+def _results(view: PageContext, query: str, matches: Row) -> Html:
     rows = matches["items"]
     if not rows and query:
         return empty("Nothing fits.", "Fewer or other words may find it.")
@@ -58,7 +58,7 @@ def _results(view: View, query: str, matches: Row) -> Html:
     return el("div", el("ul", cards, class_="memories"), note, more("/memory", matches["next"], q=query))
 
 
-def _card(view: View, row: Row) -> Html:
+def _card(view: PageContext, row: Row) -> Html:
     id = str(row["id"])
     marks = [badge(row["kind"]), badge(row["scope"]), *(badge(f"#{tag}", "tag") for tag in row["tags"])]
     marks += [badge(label, "label") for label in row["labels"]]

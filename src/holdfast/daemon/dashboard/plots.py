@@ -107,23 +107,23 @@ _NAMES: Final = (
 )
 
 
-def timeline(story: TimelineView, capacity: int, chosen: str, link: Callable[[str], str]) -> Html:
+def timeline(view: TimelineView, capacity: int, chosen: str, link: Callable[[str], str]) -> Html:
     """The picture; what can be opened is a link."""
     times = [
-        *(entry.at for entry in story.moments),
-        *(entry.at for entry in story.work),
-        *(entry.at for entry in story.counts),
+        *(entry.at for entry in view.moments),
+        *(entry.at for entry in view.work),
+        *(entry.at for entry in view.counts),
     ]
     place = scale(times)
-    description = f"{len(story.moments)} moments that can be opened, {len(story.work)} calls of tools"
+    description = f"{len(view.moments)} moments that can be opened, {len(view.work)} calls of tools"
     return el(
         "svg",
         el("title", "What happened in this session"),
         el("desc", description),
         [_lane(name, label) for name, label in _NAMES],
-        _work(story.work, place),
-        _pressure(story.counts, capacity, place),
-        [_moment(entry, chosen, place, link) for entry in story.moments],
+        _work(view.work, place),
+        _pressure(view.counts, capacity, place),
+        [_moment(entry, chosen, place, link) for entry in view.moments],
         _ends(times) if times else None,
         viewBox=f"0 0 {WIDTH} {HEIGHT}",
         role="group",

@@ -31,7 +31,7 @@ from holdfast.engine.repository.projects import project_named
 from holdfast.engine.views import measurements, timeline
 from holdfast.engine.views.measurements import Metrics, measure
 from holdfast.engine.views.serialisation import Row, memory_row, receipt_row, session_row
-from holdfast.engine.views.timeline import Point, TimelineView, story
+from holdfast.engine.views.timeline import Point, TimelineView, timeline_view
 from holdfast.errors import NotThere
 from holdfast.files import ledger as ledger_files
 from holdfast.lazy_dataclass import dataclass
@@ -53,7 +53,7 @@ FOUND_MOST: Final = 20
 def sessions(engine: Engine, paging: Paging) -> tuple[list[Row], Row]:
     """The live sessions, and a page of all."""
     live = engine.store.live_sessions()[:LIVE_MOST] if paging.behind == START else []
-    rows = engine.store.page_of_sessions("", paging.behind, paging.wanted)
+    rows = engine.store.page_of_sessions("", paging.behind, paging.rows_to_fetch)
     latest = paging.page(
         rows,
         lambda session: PageMark(session.last_event_at, session.key),
@@ -76,22 +76,22 @@ def would_keep(engine: Engine, key: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class OneSession:
+class SessionDetails:
     """All that a session's page shows."""
 
     row: Row
-    story: TimelineView
+    timeline_view: TimelineView
     checkpoints: list[Row]
     point: Row | None
 
 
-def one_session(engine: Engine, key: str, point: str) -> OneSession:
+def one_session(engine: Engine, key: str, point: str) -> SessionDetails:
     """A session, its timeline, its checkpoints, and the chosen point."""
     session = _session(engine, key)
     checkpoints = engine.store.checkpoints_of_session(key, CHECKPOINTS_SHOWN)
-    return OneSession(
+    return SessionDetails(
         session_row(engine, session),
-        story(engine, key),
+        timeline_view(engine, key),
         [_checkpoint_row(checkpoint) for checkpoint in checkpoints],
         _point(engine, key, point) if point else None,
     )
@@ -122,7 +122,7 @@ def _point(engine: Engine, key: str, id: str) -> Row | None:
     return {**asdict(point), "at": to_iso(point.at)} if point else None
 
 
-def redacted_story(view: TimelineView, redact: Callable[[list[str]], list[str]]) -> TimelineView:
+def redacted_timeline(view: TimelineView, redact: Callable[[list[str]], list[str]]) -> TimelineView:
     """The same timeline with redacted titles."""
     titles = redact([moment.title for moment in view.moments])
     moments = (replace(moment, title=title) for moment, title in zip(view.moments, titles, strict=True))
@@ -131,7 +131,7 @@ def redacted_story(view: TimelineView, redact: Callable[[list[str]], list[str]])
 
 def briefs(engine: Engine, paging: Paging) -> Row:
     """A page of the briefs that were given."""
-    rows = engine.store.page_of_receipts("", paging.behind, paging.wanted)
+    rows = engine.store.page_of_receipts("", paging.behind, paging.rows_to_fetch)
     return paging.page(rows, lambda receipt: PageMark(receipt.created_at, receipt.id), _brief_row)
 
 
@@ -160,7 +160,7 @@ def memories(engine: Engine, words: str, paging: Paging) -> Row:
     """The memories that match the words, the best first; without words all, the newest first."""
     now = engine.clock()
     if not words:
-        rows = engine.store.page_of_memories(EVERYWHERE, paging.behind, paging.wanted)
+        rows = engine.store.page_of_memories(EVERYWHERE, paging.behind, paging.rows_to_fetch)
         return paging.page(
             rows,
             lambda memory: PageMark(memory.created_at, memory.id),
@@ -176,9 +176,9 @@ def memories(engine: Engine, words: str, paging: Paging) -> Row:
 def doubts(engine: Engine) -> Row:
     """Memories that are worth a look: some of them, and how many there are."""
     audited = remember.audit_memories(engine, NOWHERE, all_projects=True)
-    visible = audited.found[:DOUBTS_SHOWN]
+    visible = audited.doubts[:DOUBTS_SHOWN]
     rows = [{**asdict(doubt), "text": memory.text} for doubt, memory in visible]
-    return {"items": rows, "all": len(audited.found)}
+    return {"items": rows, "all": len(audited.doubts)}
 
 
 def continuity(engine: Engine, home: Path, project: str) -> tuple[list[Row], str, list[EditableText]]:

@@ -20,7 +20,7 @@ from holdfast.daemon.api.events import HEADS_MOST, state_hash
 from holdfast.daemon.api.sessions import diff_row
 from holdfast.daemon.dashboard import frame, queries
 from holdfast.daemon.dashboard.continuity import continuity_page, review_page
-from holdfast.daemon.dashboard.frame import View, empty, page
+from holdfast.daemon.dashboard.frame import PageContext, empty, page
 from holdfast.daemon.dashboard.health import State, health_page
 from holdfast.daemon.dashboard.html import Html
 from holdfast.daemon.dashboard.memory import memory_page
@@ -80,9 +80,11 @@ class PageRequest:
             return await self.executor.read_through(lambda engine, _: self._made(made, engine))
         return await self.executor.do(lambda engine: self._made(made, engine))
 
-    def view(self) -> View:
+    def view(self) -> PageContext:
         """What every page needs."""
-        return View(self.executor.dispatcher.engine.clock(), self.theme, __version__, self.seen, self.alerts)
+        return PageContext(
+            self.executor.dispatcher.engine.clock(), self.theme, __version__, self.seen, self.alerts
+        )
 
     def _made(self, made: Callable[[PageRequest, Engine], Html], engine: Engine) -> Html:
         # Before anything else is fetched: a change meanwhile counts as not seen.
@@ -123,8 +125,8 @@ def _session(request: PageRequest, engine: Engine) -> Html:
     session = queries.one_session(engine, key, point)
     row, checkpoints, chosen = request.redacted((session.row, session.checkpoints, session.point))
     changed = request.redacted(diff_row(older, newer)) if older and newer else None
-    story = queries.redacted_story(session.story, request.redacted)
-    return session_page(request.view(), row, story, checkpoints, chosen, changed)
+    timeline_view = queries.redacted_timeline(session.timeline_view, request.redacted)
+    return session_page(request.view(), row, timeline_view, checkpoints, chosen, changed)
 
 
 def _briefs(request: PageRequest, engine: Engine) -> Html:

@@ -8,8 +8,8 @@ from typing import Final
 from urllib.parse import quote
 
 from holdfast.daemon.dashboard.frame import (
+    PageContext,
     Row,
-    View,
     badge,
     code,
     diff,
@@ -31,7 +31,7 @@ from holdfast.daemon.dashboard.plots import timeline
 from holdfast.engine.views.timeline import TimelineView
 
 
-def now_page(view: View, live: Sequence[Row], recent: Row) -> Html:
+def now_page(view: PageContext, live: Sequence[Row], recent: Row) -> Html:
     """Live sessions first, then all, the latest first."""
     return page(
         view,
@@ -42,14 +42,14 @@ def now_page(view: View, live: Sequence[Row], recent: Row) -> Html:
     )
 
 
-def _live(view: View, rows: Sequence[Row]) -> Html:
+def _live(view: PageContext, rows: Sequence[Row]) -> Html:
     if not rows:
         hint = el("span", "Start one in a project, or connect a harness with ", code("holdfast setup"), ".")
         return empty("No session is at work.", hint)
     return el("ul", [_card(view, row) for row in rows], class_="cards")
 
 
-def _card(view: View, row: Row) -> Html:
+def _card(view: PageContext, row: Row) -> Html:
     key = str(row["session_key"])
     last = row["last_checkpoint"]
     return el(
@@ -77,7 +77,7 @@ def _card(view: View, row: Row) -> Html:
     )
 
 
-def _recent(view: View, recent: Row) -> Html:
+def _recent(view: PageContext, recent: Row) -> Html:
     rows = recent["items"]
     if not rows:
         return empty("No session was seen yet.", "What happens in a connected harness shows up here.")
@@ -99,7 +99,7 @@ def _recent(view: View, recent: Row) -> Html:
     )
 
 
-def compaction_page(view: View, key: str, text: str) -> Html:
+def compaction_page(view: PageContext, key: str, text: str) -> Html:
     """What a session would be given back if it were compacted now."""
     content = (
         pre(text)
@@ -132,9 +132,9 @@ IMPORTED: Final = "Imported. Only the conversation is stored; recall finds it."
 
 
 def session_page(
-    view: View,
+    view: PageContext,
     row: Row,
-    story: TimelineView,
+    timeline_view: TimelineView,
     checkpoints: Sequence[Row],
     point: Row | None,
     changed: Row | None,
@@ -146,14 +146,14 @@ def session_page(
         "",
         f"Session {short(key)}",
         _about_session(view, row),
-        section("Timeline", _timeline(row, story, point), id="timeline", live=True),
+        section("Timeline", _timeline(row, timeline_view, point), id="timeline", live=True),
         _detail(view, point),
         section("Checkpoints", _checkpoints(view, key, checkpoints), id="checkpoints"),
         _difference(changed),
     )
 
 
-def _about_session(view: View, row: Row) -> Html:
+def _about_session(view: PageContext, row: Row) -> Html:
     parent = row["parent"]
     continues = el("p", "Continues ", session_link(parent), f" ({row['lineage']})") if parent else NOTHING
     return el(
@@ -174,20 +174,20 @@ def _about_session(view: View, row: Row) -> Html:
     )
 
 
-def _timeline(row: Row, story: TimelineView, point: Row | None) -> Html:
-    if not (story.moments or story.work or story.counts):
+def _timeline(row: Row, timeline_view: TimelineView, point: Row | None) -> Html:
+    if not (timeline_view.moments or timeline_view.work or timeline_view.counts):
         return empty(
             "Nothing is known of what happened here.", "Only what was said in it may be kept, for recall."
         )
     picture = timeline(
-        story,
+        timeline_view,
         row["capacity"],
         point["id"] if point else "",
         _link,
     )
     note = (
-        el("p", f"Not drawn: {many(story.left_out, 'earlier event')}.", class_="note")
-        if story.left_out
+        el("p", f"Not drawn: {many(timeline_view.left_out, 'earlier event')}.", class_="note")
+        if timeline_view.left_out
         else NOTHING
     )
     return el(
@@ -197,7 +197,7 @@ def _timeline(row: Row, story: TimelineView, point: Row | None) -> Html:
     )
 
 
-def _detail(view: View, point: Row | None) -> Html:
+def _detail(view: PageContext, point: Row | None) -> Html:
     if point is None:
         body = el("p", "Choose a point in the timeline to see what happened there.", class_="note")
         return section("Detail", body, id="detail")
@@ -205,7 +205,7 @@ def _detail(view: View, point: Row | None) -> Html:
     return section("Detail", head, pre(point["text"]) if point["text"] else NOTHING, id="detail")
 
 
-def _checkpoints(view: View, key: str, rows: Sequence[Row]) -> Html:
+def _checkpoints(view: PageContext, key: str, rows: Sequence[Row]) -> Html:
     if not rows:
         return empty(
             "No checkpoint yet.", "One is taken every 10 prompts or 15 minutes, and before a compaction."
@@ -252,7 +252,7 @@ def _difference(changed: Row | None) -> Html:
     return section("Difference", body, id="difference")
 
 
-def briefs_page(view: View, listed: Row) -> Html:
+def briefs_page(view: PageContext, listed: Row) -> Html:
     """The briefs that were given, the newest first."""
     rows = listed["items"]
     if not rows:
@@ -289,7 +289,7 @@ def briefs_page(view: View, listed: Row) -> Html:
     )
 
 
-def brief_page(view: View, row: Row, summary: str) -> Html:
+def brief_page(view: PageContext, row: Row, summary: str) -> Html:
     """One brief with its receipt."""
     rendered = [item for item in row["items"] if item["rendered"]]
     omitted = [item for item in row["items"] if not item["rendered"]]
@@ -307,7 +307,7 @@ def brief_page(view: View, row: Row, summary: str) -> Html:
 _ORDER = el("p", "In the order in which they were chosen, until the budget was spent.", class_="note")
 
 
-def _about_brief(view: View, row: Row) -> Html:
+def _about_brief(view: PageContext, row: Row) -> Html:
     source = row["predecessor"]
     return el(
         "div",
@@ -318,7 +318,7 @@ def _about_brief(view: View, row: Row) -> Html:
     )
 
 
-def _items(view: View, items: Sequence[Row], last: str) -> Html:
+def _items(view: PageContext, items: Sequence[Row], last: str) -> Html:
     if not items:
         return el("p", "None.", class_="note")
     names = ("Section", "What", "Age", "Source", "Score" if last == "score" else "Why not")

@@ -26,7 +26,7 @@ from holdfast.daemon.dashboard.routes import login, routes
 from holdfast.daemon.http.listener import HttpListener, Tls
 from holdfast.daemon.mcp.server import LINE_LIMIT, Answering, Context, make_server
 from holdfast.daemon.work.dispatcher import Dispatcher
-from holdfast.engine.tools.caller import Call
+from holdfast.engine.tools.caller import CallContext
 
 BACKLOG = 64
 LAST_ANSWERS_TIME = 2
@@ -97,11 +97,11 @@ class _Server(uvicorn.Server):
         yield
 
 
-def _caller_of(context: Context) -> Call:
+def _caller_of(context: Context) -> CallContext:
     """The caller of an HTTP request: its project from a header, if the client sends it."""
     request = context.request
     project = request.headers.get(PROJECT, "") if isinstance(request, Request) else ""
-    return Call(cwd=project if project.startswith("/") else "")
+    return CallContext(cwd=project if project.startswith("/") else "")
 
 
 def _log_to(log: logging.Logger) -> None:

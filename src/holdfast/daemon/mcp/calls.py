@@ -20,7 +20,7 @@ from holdfast.daemon.local import wire
 from holdfast.daemon.work.dispatcher import Dispatcher, process_of
 from holdfast.daemon.work.worker import Urgency
 from holdfast.engine.tools import table
-from holdfast.engine.tools.caller import Call, find_caller, seen_calling
+from holdfast.engine.tools.caller import CallContext, find_caller, seen_calling
 from holdfast.engine.tools.table import Answer
 from holdfast.errors import HoldfastError
 from holdfast.harnesses.base import Reader
@@ -57,7 +57,7 @@ class Mcp:
                 self._log.info("the first agent's tools are connected")
         return self._loaded
 
-    async def call(self, call: Call, name: str, arguments: Mapping[str, object]) -> Answer:
+    async def call(self, call: CallContext, name: str, arguments: Mapping[str, object]) -> Answer:
         """A tool's answer; if Holdfast fails, the model gets one sentence and the log the traceback."""
         self._dispatcher.last_hook_at = time.monotonic()
         try:
@@ -68,7 +68,7 @@ class Mcp:
             self._log.exception("the tool %s failed", name)
             return Answer(problem=FAILED)
 
-    def _answer(self, call: Call, name: str, arguments: Mapping[str, object]) -> Answer:
+    def _answer(self, call: CallContext, name: str, arguments: Mapping[str, object]) -> Answer:
         engine = self._dispatcher.engine
         try:
             caller = find_caller(engine, replace(call, tool=name), _readers())
@@ -80,7 +80,7 @@ class Mcp:
         }
         return table.call_tool(engine, caller, name, tool_arguments)
 
-    async def _with_session(self, call: Call) -> Call:
+    async def _with_session(self, call: CallContext) -> CallContext:
         """The call with the session whose transcript shows it; all live transcripts are read first."""
         id = next((id for reader in _readers() if (id := reader.call_id(call.meta))), "")
         until = time.monotonic() + SHOWN_WITHIN
@@ -98,18 +98,18 @@ class Mcp:
         return seen_calling(self._dispatcher.engine, id)
 
 
-def call_of(greeting: wire.Request) -> Call:
+def call_of(greeting: wire.Request) -> CallContext:
     """The caller as a relay's greeting describes it."""
     fields = greeting.fields
     pid, _, start = fields.get("process", "").partition(" ")
-    return Call(
+    return CallContext(
         environment={name[4:]: value for name, value in fields.items() if name.startswith("env.")},
         cwd=fields.get("cwd", ""),
         process=process_of(pid, start),
     )
 
 
-def _tells_session(call: Call) -> bool:
+def _tells_session(call: CallContext) -> bool:
     return bool(
         call.process or call.environment or any(reader.caller({}, call.meta) for reader in _readers())
     )

@@ -31,16 +31,16 @@ from mcp.types import (
 
 from holdfast import __version__
 from holdfast.engine.tools import table
-from holdfast.engine.tools.caller import Call
+from holdfast.engine.tools.caller import CallContext
 from holdfast.engine.tools.table import Answer
 
 LINE_LIMIT = 16 * 1024 * 1024
 
-Answering: TypeAlias = Callable[[Call, str, Mapping[str, object]], Awaitable[Answer]]
+Answering: TypeAlias = Callable[[CallContext, str, Mapping[str, object]], Awaitable[Answer]]
 Context: TypeAlias = ServerRequestContext[Any, Any]
 
 
-def make_server(answering: Answering, who: Callable[[Context], Call]) -> Server[Any]:
+def make_server(answering: Answering, who: Callable[[Context], CallContext]) -> Server[Any]:
     """The MCP server with Holdfast's tools; `who` finds the caller from a request's context."""
 
     async def list_tools(_: Context, __: PaginatedRequestParams | None) -> ListToolsResult:
@@ -64,7 +64,7 @@ def make_server(answering: Answering, who: Callable[[Context], Call]) -> Server[
 
 async def converse(
     answering: Answering,
-    call: Call,
+    call: CallContext,
     first: bytes,
     reader: asyncio.StreamReader,
     writer: asyncio.StreamWriter,

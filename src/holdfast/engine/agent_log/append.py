@@ -165,7 +165,7 @@ def _events(owner: Owner, record: Record) -> Iterable[Event]:
 def _retells(record: Record) -> bool:
     """Whether a record only rewrites an earlier one."""
     fields = body(record) if record.type == COMPACTION else None
-    return isinstance(fields, Compaction) and bool(fields.owed.retells)
+    return isinstance(fields, Compaction) and bool(fields.note.retells)
 
 
 def checkpoint_record(checkpoint: Checkpoint, parent: str, at: int) -> Record:

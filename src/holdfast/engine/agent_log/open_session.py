@@ -343,7 +343,7 @@ def _counted(path: Sequence[Record]) -> tuple[int, Sequence[Record]]:
         fields = body(path[place]) if path[place].type in (MESSAGE, COMPACTION, RESET) else None
         if isinstance(fields, Message) and fields.message.usage is not None and fields.message.usage.total:
             return fields.message.usage.total, path[place + 1 :]
-        if isinstance(fields, Reset) or (isinstance(fields, Compaction) and not fields.owed.retells):
+        if isinstance(fields, Reset) or (isinstance(fields, Compaction) and not fields.note.retells):
             break
     return 0, window_of(path).records
 
@@ -351,7 +351,7 @@ def _counted(path: Sequence[Record]) -> tuple[int, Sequence[Record]]:
 def _compacts(record: Record) -> bool:
     """Whether a record is a compaction; one that only has a better summary is not."""
     fields = body(record) if record.type == COMPACTION else None
-    return isinstance(fields, Compaction) and not fields.owed.retells
+    return isinstance(fields, Compaction) and not fields.note.retells
 
 
 def _is_prompt(record: Record) -> bool:
@@ -362,10 +362,10 @@ def _is_prompt(record: Record) -> bool:
 def _texts(record: Record) -> Iterator[str]:
     """The texts of a record that a model is sent."""
     match body(record):
-        case Message(message=said):
-            yield text_of(said.content)
-            yield said.output or ""
-            for block in _blocks(said.content):
+        case Message(message=message):
+            yield text_of(message.content)
+            yield message.output or ""
+            for block in _blocks(message.content):
                 yield block.thinking or ""
                 if block.type == "toolCall":
                     yield f"{block.name} {bytes(block.arguments).decode()}"

@@ -118,7 +118,7 @@ def _fitting(
     """The brief with its suggested queries, within the budget and the harness's limit."""
     brief = compose_for_start(brief_input, budget)
     offering = with_suggested_queries(engine, brief_input, brief)
-    if offering.offers:
+    if offering.suggested_queries:
         brief_input, brief = offering, compose_for_start(offering, budget)
     # The harness may count bytes or UTF-16 units instead of characters: leave items out until it fits.
     while limit and not limit.fits(brief.text):
@@ -239,7 +239,10 @@ def _brief_input(engine: Engine, hook_event: HookEvent, session: Session) -> Bri
             return BriefInput(Reason.SUMMARY, session, engine.clock())
         case Ask.PROMPT if needs_brief(session):
             return _own(engine, session, Reason.LATE)
-        case Ask.PROMPT if session.prompts_told <= 1 and session.unanswered in (Source.STARTUP, Source.CLEAR):
+        case Ask.PROMPT if session.prompts_known <= 1 and session.unanswered in (
+            Source.STARTUP,
+            Source.CLEAR,
+        ):
             # A start that came through the spool got no answer: the first prompt carries its brief.
             return _input_at_start(engine, hook_event, session, session.unanswered)
         case Ask.START:
@@ -289,7 +292,7 @@ def _accompanied(
     loaded = loaded_at_start(engine, session.project)
     if loaded is None:
         return brief_input
-    return replace(brief_input or BriefInput(reason, session, engine.clock()), loaded=loaded)
+    return replace(brief_input or BriefInput(reason, session, engine.clock()), startup=loaded)
 
 
 def _with_ledger(
@@ -302,12 +305,12 @@ def _with_ledger(
         return brief_input
     if isinstance(lead, RepositoryLedger):
         # A ledger that may not lead comes after the session's work, and alone is no reason for a brief.
-        return replace(brief_input, strange=lead) if brief_input and before else brief_input
+        return replace(brief_input, repository_ledger=lead) if brief_input and before else brief_input
     if brief_input is None or before is None:
         brief_input = BriefInput(
             reason, session, engine.clock(), neighbours=brief_input.neighbours if brief_input else ()
         )
-    return replace(brief_input, lead=lead)
+    return replace(brief_input, leading_ledger=lead)
 
 
 def _own(engine: Engine, session: Session, reason: Reason) -> BriefInput | None:
@@ -327,7 +330,9 @@ def _own(engine: Engine, session: Session, reason: Reason) -> BriefInput | None:
 
 
 def _own_state(engine: Engine, session: Session, reason: Reason) -> BriefInput:
-    brief_input = BriefInput(reason, session, engine.clock(), kept=engine.harness(session.harness).kept)
+    brief_input = BriefInput(
+        reason, session, engine.clock(), kept_by_harness=engine.harness(session.harness).kept_by_harness
+    )
     return _with_words(engine, _checked(engine, brief_input))
 
 
@@ -499,7 +504,9 @@ def with_suggested_queries(engine: Engine, brief_input: BriefInput, brief: Brief
         return brief_input
     return replace(
         brief_input,
-        offers=tuple(offer.query for offer in islice(_answered_queries(engine, brief_input, brief), OFFERED)),
+        suggested_queries=tuple(
+            offer.query for offer in islice(_answered_queries(engine, brief_input, brief), OFFERED)
+        ),
     )
 
 

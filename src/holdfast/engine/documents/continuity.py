@@ -103,7 +103,7 @@ class SaveOutcome:
 
     entry: AuditEntry
     source: ContinuitySource
-    said: Mapping[LayerName, LayerSummary]
+    summaries: Mapping[LayerName, LayerSummary]
     """What the session contributes to each layer."""
     marker: Marker | None
 

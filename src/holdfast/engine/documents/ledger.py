@@ -96,9 +96,11 @@ class CheckedLedger:
 def rules(own: Settings, *, decided: bool, root: Path, environment: Mapping[str, str]) -> Rules:
     """The rules that hold for a worktree; `decided` if the user's own settings turn the ledger on or off."""
     project_file = ledger.read_agents_files(root, environment)
-    allowed = own.ledger if decided else bool(project_file.asked.ledger)
+    allowed = own.ledger if decided else bool(project_file.ledger_setting.ledger)
     return Rules(
-        allowed, own.ledger_path or project_file.asked.ledger_path or DEFAULT_PATH, project_file.warnings
+        allowed,
+        own.ledger_path or project_file.ledger_setting.ledger_path or DEFAULT_PATH,
+        project_file.warnings,
     )
 
 
@@ -123,13 +125,13 @@ def save(
         )
         ledger_input = replace(
             ledger_input,
-            given=_redacted(entries, redact),
-            ours=own_entries,
-            found=_redacted(ledger_input.found, redact),
+            explicit=_redacted(entries, redact),
+            own=own_entries,
+            evidence=_redacted(ledger_input.evidence, redact),
         )
         after = merge_ledger(parse(text), ledger_input, _iso(at))
         keep_out_of_git(engine, project, place.path)
-        files.write(place, render(after.document), after.ours, at, session.key if session else "", redact)
+        files.write(place, render(after.document), after.own, at, session.key if session else "", redact)
     return SavedLedger(place.path, read(after.document))
 
 
@@ -150,7 +152,7 @@ def confirm(engine: Engine, place: LedgerPlace, project: Project, texts: tuple[s
 def rewrite(engine: Engine, place: LedgerPlace, project: Project, text: str) -> None:
     """Replace the ledger with an edited text; the old one becomes a past version. Call it under the lock."""
     redact = engine.redactor(project).of_session("")
-    files.write(place, text, files.ours(place), engine.clock(), "", redact)
+    files.write(place, text, files.own_part(place), engine.clock(), "", redact)
 
 
 def look(engine: Engine, place: LedgerPlace, project: Project) -> CheckedLedger | None:
@@ -252,7 +254,7 @@ def _ledger_input(
     paths = dict.fromkeys(map(_path, (*there.files, *content.files)))
     states = file_states(project.root, paths)
     return LedgerInput(
-        found=content,
+        evidence=content,
         file_doubts=file_doubts(there.files, touched, states, session.changed_at, saved_at),
         is_settled=lambda text: is_settled(text, session.trail),
     )
@@ -276,7 +278,7 @@ def words_of(engine: Engine, session: Session) -> tuple[Utterance, ...]:
 
 def _own_entries(place: LedgerPlace, session: Session | None) -> Ledger:
     """The entries that Holdfast wrote, without another session's questions, which only the user answers."""
-    own_entries = files.ours(place)
+    own_entries = files.own_part(place)
     last = next((version.writer for version in files.versions(place) if version.writer != files.BY_HAND), "")
     same = session is not None and files.writer(session.key) == last
     return own_entries if same else replace(own_entries, questions=())

@@ -40,13 +40,13 @@ ALNUM: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 class Share:
     """A part of a total."""
 
-    found: int
+    hits: int
     n: int
 
     @property
     def value(self) -> float | None:
         """The share; None of nothing."""
-        return self.found / self.n if self.n else None
+        return self.hits / self.n if self.n else None
 
 
 @dataclass(frozen=True, slots=True)

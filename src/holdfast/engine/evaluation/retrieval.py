@@ -36,7 +36,7 @@ PROJECT: Final = Project("", "", "evaluation", "", "")
 DEPTH: Final = 50
 """Among how many memories the first right one is looked for."""
 MEASURES: Final = ("r5", "r10", "hit1", "mrr", "answer5", "answer10")
-OURS: Final = "holdfast"
+HOLDFAST: Final = "holdfast"
 LOCOMO: Final = "locomo"
 DEVMEMBENCH: Final = "devmembench"
 LOCOMO_CATEGORIES: Final = range(1, 5)
@@ -56,7 +56,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class RetrievalQuestion:
     """A question, and the evidence for its answer."""
 
     text: str
@@ -72,7 +72,7 @@ class Collection:
 
     name: str
     turns: tuple[Turn, ...]
-    questions: tuple[Question, ...]
+    questions: tuple[RetrievalQuestion, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ def _engine_over(documents: Iterable[SearchDocument], embedder: Embedder) -> Gen
             store.close()
 
 
-def results_for(collection: str, question: Question, library: Library) -> list[QuestionResult]:
+def results_for(collection: str, question: RetrievalQuestion, library: Library) -> list[QuestionResult]:
     """The results of every finder for one question."""
     rows: list[QuestionResult] = []
     for name, finder in FINDERS.items():
@@ -159,7 +159,7 @@ def results_for(collection: str, question: Question, library: Library) -> list[Q
     return rows
 
 
-def scores(question: Question, turns: Sequence[Turn]) -> dict[str, float | None]:
+def scores(question: RetrievalQuestion, turns: Sequence[Turn]) -> dict[str, float | None]:
     """Every measure of the turns found for a question, which are ordered best first."""
     right = [turn.counts_as in question.evidence for turn in turns]
     return {
@@ -208,7 +208,7 @@ def _grep(library: Library, question: str) -> list[str]:
 
 
 FINDERS: Final[Mapping[str, Finder]] = {
-    OURS: _by_recall,
+    HOLDFAST: _by_recall,
     "holdfast_alone": _each_alone,
     "keywords": lambda library, question: list(library.by_words(question, DEPTH)),
     "meaning": lambda library, question: list(library.by_meaning(question, DEPTH)),
@@ -273,7 +273,7 @@ def _locomo(path: Path) -> Iterator[Collection]:
         turns = tuple(_locomo_turns(path, sample))
         turn_ids = frozenset(turn.id for turn in turns)
         questions = (
-            Question(one.question, str(one.category), turn_ids.intersection(_locomo_evidence(one)))
+            RetrievalQuestion(one.question, str(one.category), turn_ids.intersection(_locomo_evidence(one)))
             for one in sample.qa
             if one.category in LOCOMO_CATEGORIES
         )
@@ -308,7 +308,7 @@ def _devmembench(folder: Path) -> Iterator[Collection]:
     )
     session_ids = frozenset(turn.session for turn in turns)
     questions = (
-        Question(
+        RetrievalQuestion(
             one.question,
             one.question_type,
             session_ids.intersection(one.haystack_session_ids),

@@ -11,7 +11,7 @@ from typing import Final
 from holdfast.core.brief.brief_input import Reason
 from holdfast.core.brief.compose import Receipt
 from holdfast.core.evaluation.facts import Fact
-from holdfast.core.evaluation.scores import Beginning, RecalledText, count_facts, named_in, recalls
+from holdfast.core.evaluation.scores import AgentRecall, Beginning, count_facts, named_in, recalls
 from holdfast.core.evaluation.survival import compactions, is_by_agent, is_conversation
 from holdfast.core.events.event import Event
 from holdfast.core.session.score import SessionScore, Start
@@ -26,7 +26,7 @@ EARLIER_SESSIONS: Final = 20
 AGENT_EVENTS_LEAST: Final = 5
 """Sessions with fewer events are not scored."""
 RECEIPTS_MOST: Final = 200
-_GIVEN: Final = frozenset({Reason.COMPACT, Reason.LATE, Reason.STARTUP, Reason.CLEAR})
+_SCORED_REASONS: Final = frozenset({Reason.COMPACT, Reason.LATE, Reason.STARTUP, Reason.CLEAR})
 """Reasons of briefs that an agent continues from."""
 
 
@@ -77,18 +77,20 @@ def _score(engine: Engine, session: Session, events: Sequence[Event]) -> Session
     )
 
 
-def _recalled_texts(engine: Engine, session: Session) -> list[RecalledText]:
+def _recalled_texts(engine: Engine, session: Session) -> list[AgentRecall]:
     """The texts that the agent recalled, as far as they are still stored."""
-    recalled: list[RecalledText] = []
+    recalled: list[AgentRecall] = []
     for id, at in engine.store.recalls(session.key):
         documents = engine.store.documents_beginning(id, EVERYWHERE, 1)
-        recalled += [RecalledText(at, document.text) for document in documents]
+        recalled += [AgentRecall(at, document.text) for document in documents]
     return recalled
 
 
 def _beginnings(engine: Engine, session: Session, events: Sequence[Event]) -> Iterator[Beginning]:
     """Where the session began, and where it continued after each compaction."""
-    receipts = [one for one in engine.store.receipts(session.key, RECEIPTS_MOST) if one.reason in _GIVEN]
+    receipts = [
+        one for one in engine.store.receipts(session.key, RECEIPTS_MOST) if one.reason in _SCORED_REASONS
+    ]
     first = [one for one in receipts if one.predecessor != session.key]
     before = first[-1].predecessor if first else _earlier(engine, session)
     yield Beginning(0, _known(engine, before), _items(first[-1:]))

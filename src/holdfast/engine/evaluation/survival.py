@@ -94,7 +94,7 @@ class Situation:
     cut: Cut
     need: Need
     rarity: Rarity
-    ours: str
+    own_brief: str
     """Holdfast's own brief."""
 
 
@@ -126,13 +126,13 @@ class Checked:
 
 def our_brief(events: Iterable[Event], budget: int, harness: str = "", cwd: str = "") -> str:
     """Holdfast's own brief from the events before a cut."""
-    session = folded(events, harness, cwd)
+    session = session_after(events, harness, cwd)
     if session is None:
         return ""
     return compose(BriefInput(Reason.COMPACT, session, session.last_event_at), budget).text
 
 
-def folded(events: Iterable[Event], harness: str = "", cwd: str = "") -> Session | None:
+def session_after(events: Iterable[Event], harness: str = "", cwd: str = "") -> Session | None:
     """The session after these events, redacted and each counted once, as `record` would store it."""
     session, revisions, project, policy = None, dict[str, int](), Project(cwd, cwd, "", "", cwd), Policy()
     for event in events:
@@ -282,11 +282,11 @@ def _own_words(events: Iterable[Event]) -> Iterator[str]:
                 pass
 
 
-OURS = "holdfast"
+HOLDFAST = "holdfast"
 BESIDE_SUMMARY = "holdfast_beside_summary"
 """Holdfast's brief again, but only at cuts with a summary, so that the two are comparable."""
 BUILDERS: Final[Mapping[str, Builder]] = {
-    OURS: lambda situation: situation.ours,
+    HOLDFAST: lambda situation: situation.own_brief,
     "bare_list": _bare_list,
     "tail": _tail,
     "lead": _lead,
@@ -294,19 +294,19 @@ BUILDERS: Final[Mapping[str, Builder]] = {
     "summary": _summary,
     "summary_first": lambda situation: situation.cut.summary[:BUDGET] or None,
     "summary_last": lambda situation: situation.cut.summary[-BUDGET:] or None,
-    BESIDE_SUMMARY: lambda situation: situation.ours if situation.cut.summary else None,
+    BESIDE_SUMMARY: lambda situation: situation.own_brief if situation.cut.summary else None,
     "empty": lambda _: "",
 }
 
 
 def _at_cut(situation: Situation) -> Iterator[tuple[str, float]]:
     """Whether Holdfast's brief has the last state, and nothing outdated."""
-    held = last_state(situation.before).held(situation.ours)
+    held = last_state(situation.before).held(situation.own_brief)
     if held:
         yield "last_state", sum(held) / len(held)
         yield "last_state_all", float(all(held))
     for name in sorted(deleted_file_names(situation.before)):
-        yield "stale_facts", float(not offered_as_present(situation.ours, name))
+        yield "stale_facts", float(not offered_as_present(situation.own_brief, name))
 
 
 def _whole_session(recording: Recording) -> Iterator[tuple[str, float]]:
@@ -350,7 +350,7 @@ def _is_idempotent(recording: Recording) -> bool:
     events, third = recording.events, len(recording.events) // 3
     pieces, _ = read(recording.transcript.harness, recording.transcript.path, limit=PIECE_BYTES)
     again = itertools.chain(events[:third], events[: 2 * third], events)
-    return pieces == events and folded(again) == folded(events)
+    return pieces == events and session_after(again) == session_after(events)
 
 
 def _end_of_records(content: bytes) -> int:
@@ -379,7 +379,7 @@ MEASURES: Final[Mapping[str, Callable[[CutResult], float | None]]] = {
     "survival_without_names": lambda one: one.score.survival_without_names,
     "precision": lambda one: one.score.precision,
     "constraints": lambda one: one.score.constraints,
-    "form": lambda one: float(one.form.kept),
+    "form": lambda one: float(one.form.is_readable),
     "form_sections": lambda one: one.form.sections,
     "form_readable": lambda one: one.form.readable,
     "form_plain": lambda one: one.form.plain,

@@ -15,7 +15,7 @@ from holdfast.core.brief.weights import SENTENCES, THINGS, WEIGHTS, Weights
 from holdfast.core.evaluation.facts import form_of
 from holdfast.core.evaluation.survival import CutKind, Need, Rarity, cuts, mean, need, score
 from holdfast.core.session.session import Session
-from holdfast.engine.evaluation.survival import BUDGET, Recording, folded
+from holdfast.engine.evaluation.survival import BUDGET, Recording, session_after
 from holdfast.lazy_dataclass import dataclass
 
 STEPS = (0.6, 0.3)
@@ -78,15 +78,15 @@ def examples(recordings: Iterable[Recording]) -> Iterator[Example]:
         for cut in cuts(recording.events):
             needs = need(recording.events, recording.mentions, cut) if cut.kind is CutKind.VIRTUAL else None
             harness = recording.transcript.harness.name
-            session = folded(recording.before(cut), harness, recording.cwd) if needs else None
+            session = session_after(recording.before(cut), harness, recording.cwd) if needs else None
             if needs and session:
                 yield Example(recording.transcript.path.name, session, needs)
 
 
 def fit_weights(
-    cuts: Sequence[Example], rarity: Rarity, said: Callable[[str], None], start: Weights = WEIGHTS
+    cuts: Sequence[Example], rarity: Rarity, report: Callable[[str], None], start: Weights = WEIGHTS
 ) -> Tuned:
-    """Fit a table to half of the sessions, starting from another; `said` is called with each gain."""
+    """Fit a table to half of the sessions, starting from another; `report` is called with each gain."""
     fitting = [one for one in cuts if _is_fitted(one.name)] or list(cuts)
     held_out = [one for one in cuts if one not in fitting]
     weights = start
@@ -97,7 +97,7 @@ def fit_weights(
             after = worth(fitting, rarity, moved)
             if after.total > best.total + BETTER:
                 weights, best = moved, after
-                said(f"survival {best.survival:.3f}, in all {best.total:.4f}")
+                report(f"survival {best.survival:.3f}, in all {best.total:.4f}")
     held_out_worth = (worth(held_out, rarity, start), worth(held_out, rarity, weights)) if held_out else None
     return Tuned(weights, (before, best), held_out_worth)
 
@@ -131,7 +131,7 @@ def worth(examples_measured: Iterable[Example], rarity: Rarity, weights: Weights
         survival_without_names=mean(each.survival_without_names for each in scores).value or 0.0,
         precision=mean(each.precision for each in scores).value or 0.0,
         constraints=mean(each.constraints for each in scores).value or 0.0,
-        form=mean(float(form_of(brief.text).kept) for _, brief in briefs).value or 0.0,
+        form=mean(float(form_of(brief.text).is_readable) for _, brief in briefs).value or 0.0,
         state=mean(_state(brief) for _, brief in briefs).value or 0.0,
     )
 

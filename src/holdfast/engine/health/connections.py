@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
-from holdfast.core.events.install_request import Wanted, WantedCopy
+from holdfast.core.events.install_request import InstallEntry, WantedCopy
 from holdfast.core.text import json_spans
 from holdfast.engine.health.doctor import CheckResult, Mend, fine, wrong
 from holdfast.engine.health.round_trip import trial_reason
@@ -53,7 +53,7 @@ def check_version(harness: Harness, search_path: str) -> CheckResult:
     return fine(check, f"{version}, {recorded}")
 
 
-def check_hooks(home: Path, harness: Harness, entries: Sequence[Wanted]) -> CheckResult:
+def check_hooks(home: Path, harness: Harness, entries: Sequence[InstallEntry]) -> CheckResult:
     """Check that the harness's files still have what setup would write today."""
     records = _records(home, harness)
     scope = "--project " if records and all(record.project for record in records) else ""
@@ -97,15 +97,15 @@ def check_files(home: Path, of: str, requested: Sequence[WantedCopy], fix: str) 
 def check_hurdle(harness: Harness, user_home: Path, command: str) -> CheckResult:
     """Check that nothing keeps the harness from calling its configured hooks."""
     check = f"trust of {harness.name}"
-    hurdle = harness.hurdle(user_home, command)
-    return wrong(check, hurdle.reason, hurdle.remedy) if hurdle else fine(check, "its hooks may run")
+    blocker = harness.setup_blocker(user_home, command)
+    return wrong(check, blocker.reason, blocker.remedy) if blocker else fine(check, "its hooks may run")
 
 
 def check_search(harness: Harness, user_home: Path, root: Path) -> CheckResult | None:
     """Whether the harness indexes this project's memory files too; None if it never does."""
     if not isinstance(harness, Searching):
         return None
-    searched = harness.searched(user_home)
+    searched = harness.memory_search_paths(user_home)
     both = [
         str(root / state.path)
         for state in memory_files.states(root)

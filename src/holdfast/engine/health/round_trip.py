@@ -17,7 +17,7 @@ from typing import Final
 
 from holdfast.core.events.event import Skipped
 from holdfast.engine.health.doctor import CheckResult, Mend, fine, wrong
-from holdfast.harnesses.base import Envelope, Harness, Rehearsed
+from holdfast.harnesses.base import Envelope, Harness, SelfTestable
 from holdfast.stores.base import Store
 
 HOOK_TIMEOUT: Final = 10.0
@@ -40,7 +40,7 @@ def check_round_trip(
     try:
         problem = (
             _brief_fault(harness, harness, command, stored, now)
-            if isinstance(harness, Rehearsed)
+            if isinstance(harness, SelfTestable)
             else _store_fault(harness, command, stored)
         )
     except _NotSilent as error:
@@ -48,7 +48,7 @@ def check_round_trip(
     took = round((time.monotonic() - began) * 1000)
     if problem:
         return wrong(check, f"{problem} in {took} ms", "look at `holdfast logs`")
-    way = "hook event to brief" if isinstance(harness, Rehearsed) else "hook event to store"
+    way = "hook event to brief" if isinstance(harness, SelfTestable) else "hook event to store"
     return fine(check, f"from {way}, through hook and daemon, in {took} ms")
 
 
@@ -63,7 +63,7 @@ class _NotSilent(Exception):
 
 
 def _brief_fault(
-    harness: Harness, voice: Rehearsed, command: str, stored: OpenStore, now: Callable[[], int]
+    harness: Harness, voice: SelfTestable, command: str, stored: OpenStore, now: Callable[[], int]
 ) -> str:
     """What went wrong between a prompt and the brief that has it; empty if nothing did."""
     # The same names each time, because the store notes every forgotten session.
@@ -74,7 +74,7 @@ def _brief_fault(
             for second in keys[1:]:
                 answers = [
                     _carried(harness, command, payload)
-                    for payload in voice.rehearsal(keys[0], second, folder, words)
+                    for payload in voice.self_test_events(keys[0], second, folder, words)
                 ]
                 if words.encode() in answers[-1]:
                     return ""
@@ -106,7 +106,7 @@ def _carried(harness: Harness, command: str, payload: bytes) -> bytes:
             capture_output=True,
             timeout=HOOK_TIMEOUT,
             check=False,
-            env=_environment(harness.carried),
+            env=_environment(harness.hook_variables),
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise _NotSilent(f"the hook could not be run: {error}") from error

@@ -186,7 +186,7 @@ class AuditedMemory:
     """How many memories were checked, and the doubtful ones, each with its doubt."""
 
     looked_at: int
-    found: tuple[tuple[ReviewReason, Memory], ...]
+    doubts: tuple[tuple[ReviewReason, Memory], ...]
 
 
 def audit_memories(engine: Engine, project: Project, *, all_projects: bool = False) -> AuditedMemory:

@@ -84,7 +84,7 @@ class ImportProgress(msgspec.Struct, frozen=True):
 class Job:
     """One transcript to read from a cursor on, and the redactor for its texts."""
 
-    found: ImportableSession
+    session: ImportableSession
     cursor: str
     redactor: Redactor
 
@@ -118,7 +118,7 @@ def in_turn(jobs: Iterator[Job]) -> Generator[tuple[Job, Piece]]:
 
 def pieces(job: Job) -> Iterator[Piece]:
     """The transcript after the job's cursor, piece by piece."""
-    importable, cursor = job.found, job.cursor
+    importable, cursor = job.session, job.cursor
     reached = progress_of(cursor)
     end, done = reached.size + importable.size, False
     while not done:
@@ -275,7 +275,7 @@ class LeftOut(StrEnum):
     """Why a session is not imported."""
 
     DONE = "imported before"
-    KEPT = "recorded live"
+    RECORDED_LIVE = "recorded live"
     EXCLUDED = "excluded by the settings"
     OLD = "older than records are kept"
     STOPPED = "of a project with settings that cannot be read"
@@ -285,13 +285,13 @@ class LeftOut(StrEnum):
 class Survey:
     """The sessions that can be imported, the newest first, and how many are left out, by reason."""
 
-    found: tuple[ImportableSession, ...]
+    sessions: tuple[ImportableSession, ...]
     left_out: dict[LeftOut, int]
 
     @property
     def size(self) -> int:
         """How many bytes are to be read."""
-        return sum(one.size for one in self.found)
+        return sum(one.size for one in self.sessions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,15 +359,15 @@ class _ImportRun:
 
     def without_old(self, job: Job, piece: Piece) -> Piece:
         """The piece without documents past their retention, which would be pruned within the hour."""
-        since = self._terms(job.found.project).since
+        since = self._terms(job.session.project).since
         return replace(piece, documents=tuple(one for one in piece.documents if not 0 < one.at < since))
 
     def keep(self, job: Job, piece: Piece) -> None:
-        _store_piece(self._engine.store, job.found, piece, job.redactor.mark)
+        _store_piece(self._engine.store, job.session, piece, job.redactor.mark)
         if piece.documents and not piece.before:
-            _store_lineage(self._engine.store, job.found)
+            _store_lineage(self._engine.store, job.session)
         if piece.documents:
-            self._sessions_stored.add(job.found.session)
+            self._sessions_stored.add(job.session.session)
         self.taken = replace(
             self.taken,
             sessions=len(self._sessions_stored),
@@ -415,7 +415,7 @@ class _Surveyor:
             return None
         stored_session = self._engine.store.session(key)
         if self._is_kept(path, stored_session):
-            return LeftOut.KEPT
+            return LeftOut.RECORDED_LIVE
         reached = progress_of(self._engine.store.cursor(_source(harness, key)))
         if reached.through and reached.size >= extent.size:
             return LeftOut.DONE

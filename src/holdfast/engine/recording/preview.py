@@ -49,7 +49,7 @@ _Read: TypeAlias = Callable[[Path, str, str, int], Batch]
 class Previewed:
     """A brief, and the session that it was made from."""
 
-    told: BriefInput
+    brief_input: BriefInput
     brief: Brief
 
 
@@ -66,9 +66,9 @@ def preview(
     # Only a transcript that ends with a compaction was just compacted.
     just_compacted = bool(folded.compactions) and folded.compactions[-1].at >= folded.changed_at
     reason = Reason.COMPACT if just_compacted else Reason.STARTUP
-    harness_keeps = harness.kept if just_compacted else NOTHING_KEPT
+    harness_keeps = harness.kept_by_harness if just_compacted else NOTHING_KEPT
     brief_input = BriefInput(
-        reason, folded, at if at is not None else folded.last_event_at, kept=harness_keeps
+        reason, folded, at if at is not None else folded.last_event_at, kept_by_harness=harness_keeps
     )
     return Previewed(brief_input, compose_for_start(brief_input, Budget(budget, budget)))
 

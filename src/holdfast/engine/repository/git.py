@@ -52,7 +52,7 @@ class Repository:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class DirectoryPlace:
     """Where a directory belongs: its real path, the top of its project, its repository if one is trusted."""
 
     directory: Path
@@ -73,7 +73,7 @@ def identity(path: str) -> Project:
     return Project(path, str(place.directory), project_id, worktree_id, str(place.root))
 
 
-def find(path: str) -> Place | None:
+def find(path: str) -> DirectoryPlace | None:
     """The place of a directory, found by climbing as git does but not across a mount point; None if gone.
 
     A `.git` that points elsewhere and is not confirmed from there ends the climb without a repository:
@@ -91,8 +91,8 @@ def find(path: str) -> Place | None:
             continue
         repository = _repository_at(here)
         if repository is not None or _kind(here / ".git") in (stat.S_IFREG, stat.S_IFLNK):
-            return Place(directory, here, repository)
-    return Place(directory, directory, None)
+            return DirectoryPlace(directory, here, repository)
+    return DirectoryPlace(directory, directory, None)
 
 
 def head(repository: Repository) -> tuple[str, str]:

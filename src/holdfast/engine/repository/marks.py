@@ -20,10 +20,10 @@ from urllib.parse import unquote, urlsplit
 
 from holdfast.core.events.identity import Marks, Sighting
 from holdfast.engine.repository import git
-from holdfast.engine.repository.git import Place, Repository, short_hash
+from holdfast.engine.repository.git import DirectoryPlace, Repository, short_hash
 
 
-def sighting(place: Place) -> Sighting:
+def sighting(place: DirectoryPlace) -> Sighting:
     """What stands at a place, with the marks of its directory alone."""
     repository = place.repository
     if repository is None:

@@ -33,7 +33,7 @@ from holdfast.core.events.identity import (
 from holdfast.core.events.world import Project
 from holdfast.engine.engine import Engine
 from holdfast.engine.repository import git, marks
-from holdfast.engine.repository.git import Place, short_hash
+from holdfast.engine.repository.git import DirectoryPlace, short_hash
 from holdfast.errors import HoldfastError, NotThere
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Store
@@ -52,7 +52,7 @@ class Resolution:
 
     project: Project
     anchor: str
-    place: Place | None = None
+    place: DirectoryPlace | None = None
     """None if the directory is gone; the project is then the one that was there last."""
     seen: Sighting | None = None
     verdict: Verdict | None = None
@@ -338,7 +338,7 @@ def _at_site(site: Site) -> Project:
     return Project(root, root, site.project_id, short_hash(_on_disk(site.anchor)), root)
 
 
-def _worktree_id(anchor: str, place: Place) -> str:
+def _worktree_id(anchor: str, place: DirectoryPlace) -> str:
     """The id of a worktree, computed as if its repository were still at its anchor."""
     repository = place.repository
     if repository is None or repository.git_dir == repository.common_dir:
@@ -463,7 +463,7 @@ def _unknown_project(here: Sighting, started_at: int, ended_at: int) -> Site:
     return replace(site, left_at=ended_at)
 
 
-def _began_after(place: Place, ended_at: int) -> bool:
+def _began_after(place: DirectoryPlace, ended_at: int) -> bool:
     """Whether the repository began after that, in a directory that was created after it too.
 
     One that was created around a repository's first files later on is still the same project.

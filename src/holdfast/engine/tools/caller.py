@@ -37,7 +37,7 @@ NEWEST = "the newest live session of this project, because the call does not nam
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CallContext:
     """What is known of a call: the process that carries it, and what came with the call itself."""
 
     environment: Mapping[str, str] = field(default_factory=lambda: {})
@@ -65,7 +65,7 @@ class _Match:
     how: str
 
 
-def find_caller(engine: Engine, call: Call, readers: Iterable[Reader]) -> Caller:
+def find_caller(engine: Engine, call: CallContext, readers: Iterable[Reader]) -> Caller:
     """The caller; HoldfastError if its project is unknown or excluded."""
     match = (
         _named(engine, call, readers)
@@ -92,7 +92,7 @@ def seen_calling(engine: Engine, id: str) -> str:
     return ""
 
 
-def _named(engine: Engine, call: Call, readers: Iterable[Reader]) -> _Match | None:
+def _named(engine: Engine, call: CallContext, readers: Iterable[Reader]) -> _Match | None:
     """The session that the harness names, or the one that replaced it."""
     calling = engine.store.session(call.seen)
     if calling is not None:
@@ -112,7 +112,7 @@ def _named(engine: Engine, call: Call, readers: Iterable[Reader]) -> _Match | No
     return None
 
 
-def _begun(engine: Engine, key: str, harness: str, call: Call) -> Session | None:
+def _begun(engine: Engine, key: str, harness: str, call: CallContext) -> Session | None:
     """Begin and store a session that no hook has reported yet; None if its harness has no setup."""
     try:
         engine.harness(harness)
@@ -164,7 +164,7 @@ def _ancestors(engine: Engine, key: str) -> list[str]:
     return ancestors
 
 
-def _waiting(engine: Engine, call: Call) -> _Match | None:
+def _waiting(engine: Engine, call: CallContext) -> _Match | None:
     """The only session of the calling process with an open call of this tool."""
     if call.process is None or not call.tool:
         return None

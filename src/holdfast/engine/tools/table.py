@@ -231,21 +231,21 @@ class ToRemember:
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
+class RememberedMemory:
     id: str
     kind: str
     again: bool
     supersedes: tuple[str, ...]
 
 
-def _remember(engine: Engine, caller: Caller, request: ToRemember) -> Remembered:
+def _remember(engine: Engine, caller: Caller, request: ToRemember) -> RememberedMemory:
     wish = MemoryRequest(
         request.text, request.tags, request.importance, request.pin, MemoryScope(request.scope)
     )
     session = caller.session.key if caller.session else ""
     outcome = remember(engine, caller.project, wish, source=FROM_AGENT, session=session)
     older = tuple(id[:ID_CHARS] for id in outcome.supersedes)
-    return Remembered(outcome.memory.id[:ID_CHARS], outcome.memory.kind.value, outcome.again, older)
+    return RememberedMemory(outcome.memory.id[:ID_CHARS], outcome.memory.kind.value, outcome.again, older)
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,7 +322,7 @@ TOOLS: Final = (
         "remember",
         "Keep one fact, decision, preference or pitfall beyond this session. Same text twice is one memory.",
         ToRemember,
-        Remembered,
+        RememberedMemory,
         _remember,
     ),
     Tool(

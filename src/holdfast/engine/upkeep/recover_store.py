@@ -29,7 +29,7 @@ from holdfast.harnesses import names as harness_names
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import EVERYWHERE, Store
 from holdfast.stores.sqlite import newest_backup, open_store
-from holdfast.stores.sqlite.recovery.merge import LostSession, Merge
+from holdfast.stores.sqlite.recovery.merge import LostSession, StoreMerge
 from holdfast.stores.sqlite.recovery.salvage import TABLES, open_salvaged, salvage
 from holdfast.stores.store_files import RowCounts, SetAside, files_of, files_set_aside, held, set_aside_stores
 
@@ -107,7 +107,7 @@ def recover_file(home: Path, file: Path, lists: Lists, at: int, progress: Progre
         redactor = redactor_of(store, lists, partial(token_bytes, SECRET_BYTES))
         with closing(open_salvaged(draft)) as source:
             _redact(source, redactor, progress)
-            with closing(Merge(path, draft)) as merge:
+            with closing(StoreMerge(path, draft)) as merge:
                 merged = _merge(store, source, merge, redactor, progress)
                 tables = tuple(_with_loss(table, held(file)) for table in merged)
         return Recovery(file, tables, salvaged.unreadable)
@@ -153,7 +153,7 @@ def _redact(source: Store, redactor: Redactor, progress: Progress) -> None:
 
 
 def _merge(
-    store: Store, source: Store, merge: Merge, redactor: Redactor, progress: Progress
+    store: Store, source: Store, merge: StoreMerge, redactor: Redactor, progress: Progress
 ) -> Generator[Table]:
     total = sum(map(merge.rows, TABLES)) or 1
     done = 0
@@ -178,7 +178,7 @@ def _merge(
     merge.keep_passages()
 
 
-def _add_memory(store: Store, merge: Merge, memory: Memory, mark: str) -> bool:
+def _add_memory(store: Store, merge: StoreMerge, memory: Memory, mark: str) -> bool:
     """Add a memory unless it is stored already, was stored anew, or forgotten; a newer one supersedes it."""
     names = [memory.id, memory.session] if memory.session else [memory.id]
     if any(merge.is_forgotten(name, memory.created_at) for name in names):
@@ -209,7 +209,7 @@ def _add_lost_sessions(store: Store, lost: list[LostSession], mark: str) -> None
                 store.put_session(session, mark)
 
 
-def _add_documents(store: Store, source: Store, merge: Merge, mark: str) -> None:
+def _add_documents(store: Store, source: Store, merge: StoreMerge, mark: str) -> None:
     """Make checkpoints searchable whose documents were lost."""
     lost = set(merge.checkpoints_to_find())
     for checkpoint in source.checkpoints(ALL) if lost else ():

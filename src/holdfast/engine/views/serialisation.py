@@ -23,7 +23,7 @@ from holdfast.stores.codec import to_iso
 
 Row: TypeAlias = dict[str, object]
 _T = TypeVar("_T")
-OURS: Final = frozenset({"next"})
+UNREDACTED_FIELDS: Final = frozenset({"next"})
 """Fields that are not redacted: a page's end mark is made of ids, and has to come back unchanged."""
 
 
@@ -63,7 +63,7 @@ def session_row(engine: Engine, session: Session) -> Row:
         "phase": session.phase,
         "imported": is_imported(session),
         "model": session.model,
-        "prompt_count": session.prompts_told,
+        "prompt_count": session.prompts_known,
         "windows": session.window + 1,
         "started_at": to_iso(session.started_at),
         "last_event_at": to_iso(session.last_event_at),
@@ -186,7 +186,10 @@ def _redacted(value: object, redact: Callable[[str], str]) -> object:
         return redact(value)
     if isinstance(value, Mapping):
         fields = cast("Mapping[str, object]", value)
-        return {name: each if name in OURS else _redacted(each, redact) for name, each in fields.items()}
+        return {
+            name: each if name in UNREDACTED_FIELDS else _redacted(each, redact)
+            for name, each in fields.items()
+        }
     if isinstance(value, list | tuple):
         return [_redacted(each, redact) for each in cast("list[object]", value)]
     return value

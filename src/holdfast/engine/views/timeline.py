@@ -98,7 +98,7 @@ def of_receipt(receipt: Receipt) -> Point:
 
 def of_event(event: Event) -> Point:
     """The point of an event."""
-    kind, title, text = _said(event)
+    kind, title, text = _shown_as(event)
     return Point(
         event.at,
         event.record,
@@ -111,7 +111,7 @@ def of_event(event: Event) -> Point:
     )
 
 
-def _said(event: Event) -> tuple[str, str, str]:
+def _shown_as(event: Event) -> tuple[str, str, str]:
     """An event's kind, title and text."""
     match event:
         case Prompt(text=text):
@@ -209,7 +209,7 @@ class TimelineView:
     """How many earlier events it leaves out."""
 
 
-def story(engine: Engine, session: str) -> TimelineView:
+def timeline_view(engine: Engine, session: str) -> TimelineView:
     """The timeline view of a session, or of its last part."""
     events = engine.store.events(session, EVENTS_MOST + 1)
     shown_events = events[-EVENTS_MOST:]

@@ -22,14 +22,14 @@ class ClaudeCode(setup.Installation):
     name: str = "claude-code"
     title: str = "Claude Code"
     # It gives its model the content of the last five changed files again, but does not say that they changed.
-    kept: KeptByHarness = NOTHING_KEPT
+    kept_by_harness: KeptByHarness = NOTHING_KEPT
     instruction_files: tuple[str, ...] = ("CLAUDE.md",)
     dated_sessions: str = ".claude/sessions"
     own_arguments: tuple[str, ...] = ()
     program: str = "claude"
     recorded_with: str = "2.1.325"
-    carried: tuple[str, ...] = hooks.CARRIED
-    quiet: tuple[str, ...] = hooks.QUIET
+    hook_variables: tuple[str, ...] = hooks.HOOK_VARIABLES
+    rarely_answered: tuple[str, ...] = hooks.RARELY_ANSWERED
     answer_limit: int = hooks.ANSWER_LIMIT
     stores_injected_text: bool = True
     takes_text: bool = True
@@ -38,8 +38,8 @@ class ClaudeCode(setup.Installation):
     parse_status = staticmethod(hooks.parse_status)
     render_reply = staticmethod(hooks.render_reply)
     answer_size = staticmethod(hooks.answer_size)
-    rehearsal = staticmethod(hook_payload.rehearsal)
-    farewell = staticmethod(hook_payload.farewell)
+    self_test_events = staticmethod(hook_payload.self_test_events)
+    session_end_event = staticmethod(hook_payload.session_end_event)
     transcripts = staticmethod(transcript.transcripts)
     session_of = staticmethod(transcript.session_of)
     subagent_transcripts = staticmethod(transcript.subagent_transcripts)

@@ -27,15 +27,15 @@ from holdfast.harnesses.claude_code.records import summary_of, typed_text
 from holdfast.harnesses.fields import capped, count, items, mapping, read_object, text
 from holdfast.harnesses.hook_payload import HookContent, SessionPayload
 
-CARRIED = (
+HOOK_VARIABLES = (
     "CLAUDE_PID",
     "CLAUDE_PROJECT_DIR",
     "CLAUDE_CONFIG_DIR",
     "CLAUDE_CODE_SESSION_ID",
     "CLAUDE_CODE_ENTRYPOINT",
-    *setup.CARRIED,
+    *setup.AUTO_COMPACT_VARIABLES,
 )
-QUIET = ("Stop", "PostCompact", "SessionEnd")
+RARELY_ANSWERED = ("Stop", "PostCompact", "SessionEnd")
 ANSWER_LIMIT = 10_000
 """UTF-16 units, of which some characters take two."""
 

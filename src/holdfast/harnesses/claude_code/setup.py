@@ -16,9 +16,9 @@ import msgspec
 from holdfast.core.events.event import Skipped
 from holdfast.core.events.install_request import (
     INSTRUCTIONS,
+    InstallEntry,
     Json,
     Skill,
-    Wanted,
     WantedCopy,
     WantedEntry,
     WantedMember,
@@ -51,7 +51,7 @@ class Installation:
         self._config_dir = config_dir
         self._root = root
 
-    def moved(self, environment: Mapping[str, str]) -> Self:
+    def for_environment(self, environment: Mapping[str, str]) -> Self:
         return type(self)(environment.get("CLAUDE_CONFIG_DIR", ""))
 
     def in_project(self, root: Path) -> Self:
@@ -60,18 +60,18 @@ class Installation:
     def present(self, home: Path, search_path: str) -> bool:
         return self._folder(home).is_dir() or shutil.which("claude", path=search_path) is not None
 
-    def hurdle(self, home: Path, hook_command: str) -> SetupBlocker | None:  # noqa: ARG002 - it needs no approval
+    def setup_blocker(self, home: Path, hook_command: str) -> SetupBlocker | None:  # noqa: ARG002 - it needs no approval
         return None
 
-    def wanted(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
+    def hook_entries(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
         return _hooks(hook_command, self._settings(home))
 
-    def wanted_mid_turn(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
+    def mid_turn_entries(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
         """One more hook, after every batch of tools."""
         entry: Json = {"hooks": [{"type": "command", "command": hook_command, "timeout": 5}]}
         return (WantedEntry(self._settings(home), ("hooks", "PostToolBatch"), entry, hook_command),)
 
-    def wanted_status_line(self, command: str, home: Path) -> tuple[WantedMember, ...]:
+    def status_line_entries(self, command: str, home: Path) -> tuple[WantedMember, ...]:
         """The status line; a command that the user already has there still runs, and its output comes first.
 
         None for a project: its status line would hide the user's own.
@@ -81,7 +81,7 @@ class Installation:
         value: dict[str, Json] = {"type": "command", "command": command}
         return (WantedMember(self._settings(home), ("statusLine",), value, command, wraps="command"),)
 
-    def wanted_tools(self, relay: Sequence[str], home: Path) -> tuple[Wanted, ...]:
+    def tool_entries(self, relay: Sequence[str], home: Path) -> tuple[InstallEntry, ...]:
         """The server of Holdfast's tools."""
         program, *words = relay
         value: dict[str, Json] = {"type": "stdio", "command": program, "args": [*words]}
@@ -200,7 +200,7 @@ def _json(file: PurePath, value: Json) -> WantedCopy:
     return WantedCopy(file, msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
 
 
-CARRIED: Final = (
+AUTO_COMPACT_VARIABLES: Final = (
     "CLAUDE_CODE_AUTO_COMPACT_WINDOW",
     "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE",
     "CLAUDE_CODE_DISABLE_1M_CONTEXT",

@@ -186,18 +186,18 @@ def _events_of(record: Record, frame: Frame, reached: _Reached) -> Iterable[Even
 def _assistant(message: Message, frame: Frame) -> Iterator[Event]:
     content = message.content
     if isinstance(content, str):
-        yield from _said(content, frame)
+        yield from _assistant_text(content, frame)
         content = None
     for number, block in enumerate(content or ()):
         if block.type == "text":
-            yield from _said(block.text or "", frame.block(number))
+            yield from _assistant_text(block.text or "", frame.block(number))
         elif block.type == "tool_use":
             yield from tools.events_of_call(block, frame.block(number))
     if message.usage is not None:
         yield _usage(message.usage, message, frame)
 
 
-def _said(text: str, frame: Frame) -> Iterator[Event]:
+def _assistant_text(text: str, frame: Frame) -> Iterator[Event]:
     text = without_injected_text(text).strip()
     if text:
         yield AssistantText(**frame.common(Origin.ASSISTANT), text=text)

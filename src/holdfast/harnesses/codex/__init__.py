@@ -23,14 +23,14 @@ class Codex(setup.Installation):
 
     name: str = "codex"
     title: str = "Codex"
-    kept: KeptByHarness = KeptByHarness(prompts=True)
+    kept_by_harness: KeptByHarness = KeptByHarness(prompts=True)
     instruction_files: tuple[str, ...] = ("AGENTS.md",)
     dated_sessions: str = ""
     own_arguments: tuple[str, ...] = ()
     program: str = "codex"
     recorded_with: str = "0.166.0"
-    carried: tuple[str, ...] = hooks.CARRIED
-    quiet: tuple[str, ...] = hooks.QUIET
+    hook_variables: tuple[str, ...] = hooks.HOOK_VARIABLES
+    rarely_answered: tuple[str, ...] = hooks.RARELY_ANSWERED
     answer_limit: int = hooks.ANSWER_LIMIT
     stores_injected_text: bool = True
     takes_text: bool = True
@@ -38,8 +38,8 @@ class Codex(setup.Installation):
     parse_hook = staticmethod(hooks.parse_hook)
     render_reply = staticmethod(hooks.render_reply)
     answer_size = staticmethod(hooks.answer_size)
-    rehearsal = staticmethod(hook_payload.rehearsal)
-    farewell = staticmethod(hook_payload.farewell)
+    self_test_events = staticmethod(hook_payload.self_test_events)
+    session_end_event = staticmethod(hook_payload.session_end_event)
     transcripts = staticmethod(transcript.transcripts)
     session_of = staticmethod(transcript.session_of)
     subagent_transcripts = staticmethod(transcript.subagent_transcripts)

@@ -15,8 +15,8 @@ from holdfast.harnesses.base import Ask, Envelope, HookEvent
 from holdfast.harnesses.codex.records import typed_text
 from holdfast.harnesses.hook_payload import HookContent, SessionPayload
 
-CARRIED = ("CODEX_HOME",)
-QUIET = ("Stop", "PostCompact", "SessionEnd", "Interrupt")
+HOOK_VARIABLES = ("CODEX_HOME",)
+RARELY_ANSWERED = ("Stop", "PostCompact", "SessionEnd", "Interrupt")
 ANSWER_LIMIT = 10_000
 """Bytes: Codex accepts 2,500 tokens, counts four bytes as one, and cuts the middle out of longer texts."""
 

@@ -17,9 +17,9 @@ from typing import Final, Self
 from holdfast.core.events.event import Skipped
 from holdfast.core.events.install_request import (
     INSTRUCTIONS,
+    InstallEntry,
     Json,
     Skill,
-    Wanted,
     WantedBlock,
     WantedCopy,
     WantedEntry,
@@ -55,7 +55,7 @@ class Installation:
         self._folder = folder
         self._root = root
 
-    def moved(self, environment: Mapping[str, str]) -> Self:
+    def for_environment(self, environment: Mapping[str, str]) -> Self:
         return type(self)(environment.get("CODEX_HOME", ""))
 
     def in_project(self, root: Path) -> Self:
@@ -64,12 +64,12 @@ class Installation:
     def present(self, home: Path, search_path: str) -> bool:
         return self._in(home).is_dir() or shutil.which("codex", path=search_path) is not None
 
-    def hurdle(self, home: Path, hook_command: str) -> SetupBlocker | None:
+    def setup_blocker(self, home: Path, hook_command: str) -> SetupBlocker | None:
         config = self._in(home) / "config.toml"
         distrust = _distrust(config, self._root) if self._root else None
         return distrust or _unreviewed(self._settings(home) / "hooks.json", config, hook_command)
 
-    def wanted(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
+    def hook_entries(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
         """One hook for each event; without a matcher it is called for every source."""
         return tuple(
             WantedEntry(
@@ -81,7 +81,7 @@ class Installation:
             for event, seconds in TIMEOUTS
         )
 
-    def wanted_tools(self, relay: Sequence[str], home: Path) -> tuple[Wanted, ...]:
+    def tool_entries(self, relay: Sequence[str], home: Path) -> tuple[InstallEntry, ...]:
         """The server of Holdfast's tools, and a paragraph about them in every session's instructions."""
         program, *words = relay
         config = self._settings(home) / "config.toml"

@@ -20,14 +20,14 @@ class Gemini(setup.Installation):
 
     name: str = "gemini"
     title: str = "Gemini CLI"
-    kept: KeptByHarness = NOTHING_KEPT
+    kept_by_harness: KeptByHarness = NOTHING_KEPT
     instruction_files: tuple[str, ...] = ("GEMINI.md",)
     dated_sessions: str = ""
     own_arguments: tuple[str, ...] = ("wait_for_previous",)
     program: str = "gemini"
     recorded_with: str = "0.61.0"
-    carried: tuple[str, ...] = hooks.CARRIED
-    quiet: tuple[str, ...] = hooks.QUIET
+    hook_variables: tuple[str, ...] = hooks.HOOK_VARIABLES
+    rarely_answered: tuple[str, ...] = hooks.RARELY_ANSWERED
     answer_limit: int = hooks.ANSWER_LIMIT
     stores_injected_text: bool = True
     takes_text: bool = False
@@ -35,8 +35,8 @@ class Gemini(setup.Installation):
     parse_hook = staticmethod(hooks.parse_hook)
     render_reply = staticmethod(hooks.render_reply)
     answer_size = staticmethod(hook_payload.characters)
-    rehearsal = staticmethod(hooks.rehearsal)
-    farewell = staticmethod(hook_payload.farewell)
+    self_test_events = staticmethod(hooks.self_test_events)
+    session_end_event = staticmethod(hook_payload.session_end_event)
     transcripts = staticmethod(transcript.transcripts)
     session_of = staticmethod(transcript.session_of)
     subagent_transcripts = staticmethod(transcript.subagent_transcripts)

@@ -17,8 +17,8 @@ from holdfast.harnesses.base import Ask, Envelope, HookEvent
 from holdfast.harnesses.gemini.records import typed_text, without_hooks
 from holdfast.harnesses.hook_payload import HookContent, SessionPayload
 
-CARRIED = ("GEMINI_SESSION_ID", "GEMINI_CLI_HOME")
-QUIET = ("AfterAgent", "SessionEnd")
+HOOK_VARIABLES = ("GEMINI_SESSION_ID", "GEMINI_CLI_HOME")
+RARELY_ANSWERED = ("AfterAgent", "SessionEnd")
 ANSWER_LIMIT = 10_000
 """Characters. No limit was found; a longer brief would not be read."""
 _MOMENTS: Final[Mapping[Ask, str]] = {
@@ -38,10 +38,10 @@ def render_reply(hook_event: HookEvent, brief: str) -> bytes:
     return hook_payload.context(hook_event, brief, _MOMENTS)
 
 
-def rehearsal(first: str, second: str, cwd: str, prompt: str) -> tuple[bytes, ...]:
+def self_test_events(first: str, second: str, cwd: str, prompt: str) -> tuple[bytes, ...]:
     """The hook events of a session with this prompt that is cleared, and of the next, to its first prompt."""
     next_prompt = hook_payload.prompted("BeforeAgent", second, cwd, "Go on.")
-    return (*hook_payload.rehearsal(first, second, cwd, prompt, "BeforeAgent"), next_prompt)
+    return (*hook_payload.self_test_events(first, second, cwd, prompt, "BeforeAgent"), next_prompt)
 
 
 def _content(payload: SessionPayload) -> HookContent:

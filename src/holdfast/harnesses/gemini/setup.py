@@ -13,9 +13,9 @@ from typing import Final, Self
 from holdfast.core.events.event import Skipped
 from holdfast.core.events.install_request import (
     INSTRUCTIONS,
+    InstallEntry,
     Json,
     Skill,
-    Wanted,
     WantedBlock,
     WantedCopy,
     WantedEntry,
@@ -47,7 +47,7 @@ class Installation:
         self._home = home
         self._root = root
 
-    def moved(self, environment: Mapping[str, str]) -> Self:
+    def for_environment(self, environment: Mapping[str, str]) -> Self:
         return type(self)(environment.get("GEMINI_CLI_HOME", ""))
 
     def in_project(self, root: Path) -> Self:
@@ -56,10 +56,10 @@ class Installation:
     def present(self, home: Path, search_path: str) -> bool:
         return self._in(home).is_dir() or shutil.which("gemini", path=search_path) is not None
 
-    def hurdle(self, home: Path, hook_command: str) -> SetupBlocker | None:  # noqa: ARG002 - it needs no approval
+    def setup_blocker(self, home: Path, hook_command: str) -> SetupBlocker | None:  # noqa: ARG002 - it needs no approval
         return None
 
-    def wanted(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
+    def hook_entries(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
         """One hook for each event; without a matcher it is called for every source and every tool."""
         return tuple(
             WantedEntry(
@@ -75,7 +75,7 @@ class Installation:
             for event, timeout in TIMEOUTS
         )
 
-    def wanted_tools(self, relay: Sequence[str], home: Path) -> tuple[Wanted, ...]:
+    def tool_entries(self, relay: Sequence[str], home: Path) -> tuple[InstallEntry, ...]:
         """The server of Holdfast's tools, and a paragraph about them in every session's instructions."""
         program, *words = relay
         value: dict[str, Json] = {"command": program, "args": [*words]}

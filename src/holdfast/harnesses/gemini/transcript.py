@@ -129,7 +129,7 @@ def _events_of(record: Record, session: str, agent: str, reached: _Reached) -> I
     if record.patch is not None:
         yield from _patched(record.patch.messages or [], session, agent, reached)
     elif record.id:
-        yield from _said(record, Frame(session, record.id, reached.at, agent), reached)
+        yield from _message_events(record, Frame(session, record.id, reached.at, agent), reached)
 
 
 def _patched(messages: list[Message], session: str, agent: str, reached: _Reached) -> Iterator[Event]:
@@ -145,7 +145,7 @@ def _patched(messages: list[Message], session: str, agent: str, reached: _Reache
             yield Compacted(**common, sign=CompactionSign.BOUNDARY, summary=summary)
 
 
-def _said(message: Message, frame: Frame, reached: _Reached) -> Iterator[Event]:
+def _message_events(message: Message, frame: Frame, reached: _Reached) -> Iterator[Event]:
     match message.type:
         case "user":
             yield from _prompted(message, frame)

@@ -22,14 +22,14 @@ class OpenClaw(setup.Installation):
 
     name: str = "openclaw"
     title: str = "OpenClaw"
-    kept: KeptByHarness = NOTHING_KEPT
+    kept_by_harness: KeptByHarness = NOTHING_KEPT
     instruction_files: tuple[str, ...] = ("AGENTS.md",)
     dated_sessions: str = ""
     own_arguments: tuple[str, ...] = ()
     program: str = "openclaw"
     recorded_with: str = "2026.9.6"
-    carried: tuple[str, ...] = hooks.CARRIED
-    quiet: tuple[str, ...] = ()
+    hook_variables: tuple[str, ...] = hooks.HOOK_VARIABLES
+    rarely_answered: tuple[str, ...] = ()
     answer_limit: int = hooks.ANSWER_LIMIT
     stores_injected_text: bool = False
     log_formats: tuple[str, ...] = logs.FORMATS
@@ -37,7 +37,7 @@ class OpenClaw(setup.Installation):
     parse_hook = staticmethod(hooks.parse_hook)
     render_reply = staticmethod(hooks.render_reply)
     answer_size = staticmethod(hook_payload.characters)
-    rehearsal = staticmethod(hook_payload.rehearsal)
+    self_test_events = staticmethod(hook_payload.self_test_events)
     transcripts = staticmethod(transcript.transcripts)
     extent = staticmethod(transcript.extent)
     session_of = staticmethod(transcript.session_of)

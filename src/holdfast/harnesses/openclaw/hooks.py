@@ -27,7 +27,7 @@ from holdfast.harnesses.fields import tokens
 from holdfast.harnesses.hook_payload import HookContent, SessionPayload
 from holdfast.harnesses.openclaw import records
 
-CARRIED = ("OPENCLAW_STATE_DIR", "OPENCLAW_CONFIG_PATH")
+HOOK_VARIABLES = ("OPENCLAW_STATE_DIR", "OPENCLAW_CONFIG_PATH")
 ANSWER_LIMIT = 10_000
 """Characters. There is no limit; a longer brief would not be read."""
 

@@ -12,9 +12,9 @@ from typing import Final, Self
 
 from holdfast.core.events.install_request import (
     INSTRUCTIONS,
+    InstallEntry,
     Json,
     Skill,
-    Wanted,
     WantedBlock,
     WantedCopy,
     WantedEntry,
@@ -42,7 +42,7 @@ class Installation:
     def __init__(self, folder: str = "") -> None:
         self._folder = folder
 
-    def moved(self, environment: Mapping[str, str]) -> Self:
+    def for_environment(self, environment: Mapping[str, str]) -> Self:
         return type(self)(environment.get("OPENCLAW_STATE_DIR", ""))
 
     def present(self, home: Path, search_path: str) -> bool:
@@ -50,7 +50,7 @@ class Installation:
         settings = self.folder_in(home) / SETTINGS
         return settings.is_file() or shutil.which("openclaw", path=search_path) is not None
 
-    def hurdle(self, home: Path, hook_command: str) -> SetupBlocker | None:  # noqa: ARG002 - it has to do with the plugin alone
+    def setup_blocker(self, home: Path, hook_command: str) -> SetupBlocker | None:  # noqa: ARG002 - it has to do with the plugin alone
         """Why it does not load Holdfast's plugin although it is in its settings; None if it does."""
         folder = self.folder_in(home)
         plugins = mapping(_read(folder).get("plugins"))
@@ -64,7 +64,7 @@ class Installation:
             return SetupBlocker(f"`plugins.allow` names others, but not `{PLUGIN}`", f"add it: {remedy}")
         return None
 
-    def searched(self, home: Path) -> tuple[Path, ...]:
+    def memory_search_paths(self, home: Path) -> tuple[Path, ...]:
         """The files and directories that its own memory search covers; none if it is off."""
         state = self.folder_in(home)
         settings = _read(state)
@@ -87,7 +87,7 @@ class Installation:
         memory_paths = (where / name for where in _workspaces(state) for name in (_LEAD, _NOTES))
         return (*memory_paths, *(_path(state, where) for where in more if where))
 
-    def wanted(self, hook_command: str, home: Path) -> tuple[WantedEntry | WantedMember, ...]:
+    def hook_entries(self, hook_command: str, home: Path) -> tuple[WantedEntry | WantedMember, ...]:
         """The plugin's path, its permission to see prompts, and its command if the daemon does not answer."""
         folder = self.folder_in(home)
         plugin = str(folder / PLUGIN)
@@ -101,10 +101,10 @@ class Installation:
             WantedEntry(folder / SETTINGS, ("plugins", "load", "paths"), plugin, identity=plugin),
         )
 
-    def wanted_plugin(self, holdfast: Path, home: Path) -> tuple[WantedCopy, ...]:
+    def plugin_files(self, holdfast: Path, home: Path) -> tuple[WantedCopy, ...]:
         return plugin_copies(_SOURCE, self.folder_in(home) / PLUGIN, holdfast)
 
-    def wanted_tools(self, relay: Sequence[str], home: Path) -> tuple[Wanted, ...]:
+    def tool_entries(self, relay: Sequence[str], home: Path) -> tuple[InstallEntry, ...]:
         """The server of Holdfast's tools, and a paragraph about them in the instructions of each agent.
 
         If an agent has no instructions yet, OpenClaw must write them first: it fills an empty workspace.

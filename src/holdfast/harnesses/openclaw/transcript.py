@@ -355,7 +355,7 @@ def _assistant(message: Message, frame: Frame) -> Iterable[Event]:
     events: list[Event] = []
     for number, block in enumerate(blocks):
         if block.type == "text":
-            events += _said(block.text or "", frame.block(number))
+            events += _assistant_text(block.text or "", frame.block(number))
         elif block.type == "toolCall" and message.stop not in _CUT_OFF:
             # The calls of a message that was cut off are never made.
             events += tools.called(block, frame.block(number))
@@ -364,7 +364,7 @@ def _assistant(message: Message, frame: Frame) -> Iterable[Event]:
     return events
 
 
-def _said(text: str, frame: Frame) -> Iterable[Event]:
+def _assistant_text(text: str, frame: Frame) -> Iterable[Event]:
     text = records.agent_text(text)
     return (AssistantText(**frame.common(Origin.ASSISTANT), text=text),) if text else ()
 

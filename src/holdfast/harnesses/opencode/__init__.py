@@ -24,21 +24,21 @@ class OpenCode(setup.Installation):
 
     name: str = "opencode"
     title: str = "OpenCode"
-    kept: KeptByHarness = NOTHING_KEPT
+    kept_by_harness: KeptByHarness = NOTHING_KEPT
     instruction_files: tuple[str, ...] = ("AGENTS.md",)
     dated_sessions: str = ""
     own_arguments: tuple[str, ...] = ()
     program: str = "opencode"
     recorded_with: str = "1.18.33"
-    carried: tuple[str, ...] = hooks.CARRIED
-    quiet: tuple[str, ...] = ()
+    hook_variables: tuple[str, ...] = hooks.HOOK_VARIABLES
+    rarely_answered: tuple[str, ...] = ()
     answer_limit: int = hooks.ANSWER_LIMIT
     stores_injected_text: bool = False
 
     parse_hook = staticmethod(hooks.parse_hook)
     render_reply = staticmethod(hooks.render_reply)
     answer_size = staticmethod(hook_payload.characters)
-    rehearsal = staticmethod(hook_payload.rehearsal)
+    self_test_events = staticmethod(hook_payload.self_test_events)
     transcripts = staticmethod(transcript.transcripts)
     extent = staticmethod(transcript.extent)
     session_of = staticmethod(transcript.session_of)

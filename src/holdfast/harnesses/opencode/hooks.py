@@ -17,7 +17,7 @@ from holdfast.harnesses.opencode import tools
 from holdfast.harnesses.opencode.setup import window
 from holdfast.harnesses.record_events import Frame
 
-CARRIED = ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "OPENCODE_DB")
+HOOK_VARIABLES = ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "OPENCODE_DB")
 ANSWER_LIMIT = 10_000
 """Characters. There is no limit; a longer brief would not be read."""
 

@@ -13,9 +13,9 @@ from typing import Final, Self
 from holdfast.core.events.event import Skipped
 from holdfast.core.events.install_request import (
     INSTRUCTIONS,
+    InstallEntry,
     Json,
     Skill,
-    Wanted,
     WantedBlock,
     WantedCopy,
     WantedEntry,
@@ -39,26 +39,26 @@ class Installation:
     def __init__(self, config: str = "") -> None:
         self._config = config
 
-    def moved(self, environment: Mapping[str, str]) -> Self:
+    def for_environment(self, environment: Mapping[str, str]) -> Self:
         return type(self)(environment.get("XDG_CONFIG_HOME", ""))
 
     def present(self, home: Path, search_path: str) -> bool:
         return self._in(home).is_dir() or shutil.which("opencode", path=search_path) is not None
 
-    def hurdle(self, home: Path, hook_command: str) -> SetupBlocker | None:  # noqa: ARG002 - it needs no approval
+    def setup_blocker(self, home: Path, hook_command: str) -> SetupBlocker | None:  # noqa: ARG002 - it needs no approval
         return None
 
-    def wanted(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
+    def hook_entries(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
         """The plugin, with the command that it runs if the daemon does not answer."""
         folder = self._in(home)
         value: list[Json] = [_plugin(folder).as_uri(), {"command": hook_command}]
         return (WantedEntry(_settings(folder), ("plugin",), value, identity=hook_command),)
 
-    def wanted_plugin(self, holdfast: Path, home: Path) -> tuple[WantedCopy, ...]:
+    def plugin_files(self, holdfast: Path, home: Path) -> tuple[WantedCopy, ...]:
         """The plugin itself, in its own folder: OpenCode takes every file of the usual one for a plugin."""
         return plugin_copies(_SOURCE, _plugin(self._in(home)).parent, holdfast)
 
-    def wanted_tools(self, relay: Sequence[str], home: Path) -> tuple[Wanted, ...]:
+    def tool_entries(self, relay: Sequence[str], home: Path) -> tuple[InstallEntry, ...]:
         """The server of Holdfast's tools, and a paragraph about them in every session's instructions."""
         folder = self._in(home)
         value: dict[str, Json] = {"type": "local", "command": [*relay], "enabled": True}

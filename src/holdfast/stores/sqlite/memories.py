@@ -100,7 +100,7 @@ def memory_of(row: Row) -> Memory:
     """In the order of `READ`, which is the order of the fields."""
     (
         id, text, kind, scope, project_id, worktree_id, created_at, tags, importance, pinned, labels,
-        source, session, seen, seen_at, found, found_at, superseded_by, stretch, place,
+        source, session, seen, seen_at, times_found, found_at, superseded_by, stretch, place,
     ) = row  # fmt: skip
     return Memory(
         id,
@@ -118,7 +118,7 @@ def memory_of(row: Row) -> Memory:
         session,
         seen,
         seen_at,
-        found,
+        times_found,
         found_at,
         superseded_by,
         stretch,

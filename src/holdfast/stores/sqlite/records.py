@@ -34,7 +34,7 @@ class Records:
         return self._database.write(_DROP_RECORDS, {"session": session, "place": place})
 
     def records_kept(self) -> RecordsKept:
-        row = self._database.row(_KEPT, _KINDS)
+        row = self._database.row(_TOTALS, _KINDS)
         return RecordsKept(*row) if row else RecordsKept(0, 0, 0)
 
     def prune_records(self, before: int, most_bytes: int, limit: int) -> int:
@@ -101,7 +101,7 @@ delete from documents
    and place >= :place
 """
 
-_KEPT = """
+_TOTALS = """
 select count(*), coalesce(sum(octet_length(text)), 0), coalesce(min(at), 0)
   from documents
  where kind in (select value from json_each(:kinds))

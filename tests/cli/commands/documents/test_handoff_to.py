@@ -38,7 +38,7 @@ def at_work(person: Person) -> Person:
     return person
 
 
-def told_to(person: Person) -> dict[str, Any]:
+def received_by_program(person: Person) -> dict[str, Any]:
     """What the program was told when it was started."""
     told: dict[str, Any] = json.loads((person.root / "told.json").read_text())
     return told
@@ -78,7 +78,7 @@ def test_without_a_terminal_it_is_started_to_work_on_its_own(at_work: Person, ha
     done = at_work.types("handoff", "create", "Go on", "--to", harness, "--start")
     assert (done.status, done.out) == (0, "it ran\n"), done.err
     assert f"starting {harnesses.get(harness).title}" in done.err
-    *options, prompt = told_to(at_work)["words"]
+    *options, prompt = received_by_program(at_work)["words"]
     assert tuple(options) == OPTIONS[harness][1]
     assert prompt.startswith(f"Go on from the handoff below, in {harnesses.get(harness).title}.")
     assert "<holdfast-recall>\n# Handoff: Go on" in prompt
@@ -92,7 +92,7 @@ def test_at_a_terminal_it_is_started_to_be_talked_with(at_work: Person, harness:
     install(at_work, harness)
     at_work.types("handoff", "create", "Go on")
     assert at_a_terminal(at_work, "handoff", "show", "--to", harness, "--start") == 0
-    assert tuple(told_to(at_work)["words"][:-1]) == OPTIONS[harness][0]
+    assert tuple(received_by_program(at_work)["words"][:-1]) == OPTIONS[harness][0]
 
 
 def test_it_starts_in_the_project_and_is_not_taken_for_the_session_around_us(at_work: Person) -> None:
@@ -102,7 +102,7 @@ def test_it_starts_in_the_project_and_is_not_taken_for_the_session_around_us(at_
     elsewhere.mkdir()
     words = ("handoff", "create", "Go on", "--project", str(elsewhere), "--to", "codex", "--start")
     assert at_work.types(*words).status == 0
-    told = told_to(at_work)
+    told = received_by_program(at_work)
     assert (told["cwd"], told["session"]) == (str(elsewhere), "")
 
 
@@ -112,7 +112,7 @@ def test_one_that_is_too_long_for_a_command_line_is_to_be_read(at_work: Person) 
     made.write_text(made.read_text() + "long " * LONGEST_PASTED)
     done = at_work.types("handoff", "show", "--to", HARNESS, "--start")
     assert done.status == 0, done.err
-    assert told_to(at_work)["words"][-1].endswith(f"It is long: read {made}.")
+    assert received_by_program(at_work)["words"][-1].endswith(f"It is long: read {made}.")
 
 
 @pytest.mark.parametrize(

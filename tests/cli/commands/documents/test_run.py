@@ -72,7 +72,7 @@ def willing(person: Person) -> Person:
     return Person(person.root, {"PATH": f"{person.root}/bin:{os.defpath}"})
 
 
-def test_what_a_session_did_is_saved_and_told_to_the_next(willing: Person) -> None:
+def test_what_a_session_did_is_saved_and_shown_to_the_next(willing: Person) -> None:
     program(willing, writes(willing, "s-1"))
     first = willing.types("run", HARNESS, "--model", "m")
     assert (first.status, words(willing)) == (0, ["--model", "m"])

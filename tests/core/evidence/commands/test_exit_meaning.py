@@ -45,7 +45,7 @@ UNMATCHED = ExitMeaning(ok=False, reason=NOTHING_MATCHED)
         ("grep -rn x src", "", 1, NOTHING),
     ],
 )  # fmt: skip
-def test_a_check_is_told_by_its_own_words_where_its_status_is_anothers(
+def test_a_check_is_reported_by_its_own_words_where_its_status_is_anothers(
     command: str, output: str, status: int | None, ended: ExitMeaning
 ) -> None:
     assert interpret_exit(command, purpose_of(command), output, status, ok=not status) == ended

@@ -319,7 +319,7 @@ def test_a_long_reason_ends_at_a_word() -> None:
         ("Error: in a text that was read", 0, True, False),
     ],
 )
-def test_failure_is_told_from_success(text: str, exit_status: int | None, ok: bool, verdict: bool) -> None:  # noqa: FBT001
+def test_failure_differs_from_success(text: str, exit_status: int | None, ok: bool, verdict: bool) -> None:  # noqa: FBT001
     assert is_failure(text, exit_status, ok=ok) is verdict
 
 

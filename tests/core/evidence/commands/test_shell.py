@@ -268,13 +268,13 @@ def test_long_and_repetitive_commands_are_read(piece: str) -> None:
         ("npx eslint app/(shop)/cart.ts", [("npx eslint", "npx eslint app/(shop)/cart.ts")]),
     ],
 )
-def test_the_programs_of_a_command_are_told_as_they_were_called(
+def test_the_programs_of_a_command_are_reported_as_they_were_called(
     command: str, ran: list[tuple[str, str]]
 ) -> None:
     assert [(call.program, call.form) for call in calls(command, 40)] == ran
 
 
-def test_a_long_call_is_told_by_its_options() -> None:
+def test_a_long_call_is_reported_by_its_options() -> None:
     command = "terraform apply -var-file=production/eu-west/main.tfvars -auto-approve"
     assert calls(command, 40) == (ProgramCall("terraform apply", "terraform apply -var-file -auto-approve"),)
 

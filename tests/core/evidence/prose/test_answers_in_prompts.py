@@ -6,7 +6,7 @@ import pytest
 
 from holdfast.core.brief.brief_input import DECISIONS
 from holdfast.core.evidence.prose import reader
-from tests.core.brief.test_named_things import lines, ran, told
+from tests.core.brief.test_named_things import brief_input, lines, ran
 from tests.core.scenes import prompt, said
 from tests.tables import every_row
 
@@ -78,8 +78,8 @@ def test_a_number_chooses_among_what_was_offered_last(text: str, chosen: str) ->
         ),
     ],
 )
-def test_what_the_user_answers_is_told_with_what_was_asked(asked: str, text: str, noted: str) -> None:
-    of = told(prompt("Mend the exporter", "p1"), said(asked, "a1"), prompt(text, "p2"))
+def test_what_the_user_answers_is_reported_with_what_was_asked(asked: str, text: str, noted: str) -> None:
+    of = brief_input(prompt("Mend the exporter", "p1"), said(asked, "a1"), prompt(text, "p2"))
     assert lines(of, DECISIONS) == [noted]
 
 
@@ -91,19 +91,19 @@ def test_what_the_user_answers_is_told_with_what_was_asked(asked: str, text: str
         ("The second exporter is done.", "yes"),
     ],
 )
-def test_an_answer_to_nothing_one_could_name_is_not_told(texts: tuple[str, str]) -> None:
+def test_an_answer_to_nothing_one_could_name_is_not_reported(texts: tuple[str, str]) -> None:
     asked, text = texts
-    assert not lines(told(prompt("Mend it", "p1"), said(asked, "a1"), prompt(text, "p2")), DECISIONS)
+    assert not lines(brief_input(prompt("Mend it", "p1"), said(asked, "a1"), prompt(text, "p2")), DECISIONS)
 
 
 def test_a_question_that_a_later_statement_left_behind_is_not_answered() -> None:
     asked = said("Want me to pick up the second exporter?", "a1")
-    of = told(prompt("Mend it", "p1"), asked, said("It was the clock.", "a2"), prompt("yes", "p2"))
+    of = brief_input(prompt("Mend it", "p1"), asked, said("It was the clock.", "a2"), prompt("yes", "p2"))
     assert not lines(of, DECISIONS)
 
 
-def test_a_yes_of_long_ago_is_not_told() -> None:
+def test_a_yes_of_long_ago_is_not_reported() -> None:
     asked = said("Want me to pick up the second exporter?", "a1")
     work = [event for _ in range(170) for event in ran("make test")]
-    assert lines(told(asked, prompt("yes", "p1")), DECISIONS)
-    assert not lines(told(asked, prompt("yes", "p1"), *work), DECISIONS)
+    assert lines(brief_input(asked, prompt("yes", "p1")), DECISIONS)
+    assert not lines(brief_input(asked, prompt("yes", "p1"), *work), DECISIONS)

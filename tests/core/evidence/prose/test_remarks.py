@@ -22,15 +22,17 @@ REMARKS = ("wait, do we only have a single colour?", "That's the only page that 
 
 
 def in_the_brief(of: Session) -> list[str]:
-    return [item.text for item in compose(told(of), 6_000).items if item.section == RULES]
+    return [item.text for item in compose(brief_input(of), 6_000).items if item.section == RULES]
 
 
 def in_the_ledger(of: Session) -> list[str]:
-    return [entry.text for entry in ledger_content.fill_ledger(told(of)).constraints]
+    return [entry.text for entry in ledger_content.fill_ledger(brief_input(of)).constraints]
 
 
 def in_the_handoff(of: Session) -> list[str]:
-    request = handoff_content.fill_handoff(told(of), (), HandoffHead("go on"), HandoffWords()).sections[0]
+    request = handoff_content.fill_handoff(
+        brief_input(of), (), HandoffHead("go on"), HandoffWords()
+    ).sections[0]
     return [line.removeprefix("Rule: ") for line in request if line.startswith("Rule: ")]
 
 
@@ -44,13 +46,13 @@ def in_continuity(of: Session) -> list[str]:
     return list(generated(of).layers[LayerName.SHARED].of(ContinuityPart.NOTES))
 
 
-def told(of: Session) -> BriefInput:
+def brief_input(of: Session) -> BriefInput:
     return BriefInput(Reason.CLEAR, of, NOON)
 
 
 @pytest.mark.parametrize(
     "rules", [in_the_brief, in_the_ledger, in_the_handoff, in_the_checkpoint, in_continuity]
 )
-def test_a_question_and_a_remark_are_not_told_as_rules(rules: Callable[[Session], list[str]]) -> None:
+def test_a_question_and_a_remark_are_not_reported_as_rules(rules: Callable[[Session], list[str]]) -> None:
     asked = [prompt(text, f"p{place}") for place, text in enumerate((REMARKS[0], RULE, REMARKS[1]))]
     assert rules(after(session(), *asked)) == [RULE]

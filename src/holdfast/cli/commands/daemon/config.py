@@ -11,7 +11,7 @@ from typing import cast
 
 from holdfast import config as settings
 from holdfast.cli import daemon_requests
-from holdfast.cli.daemon_requests import Place, view_by_daemon
+from holdfast.cli.daemon_requests import ProjectChoice, view_by_daemon
 from holdfast.cli.options import command, json_option, project_option
 from holdfast.cli.printing import give_json, give_table, say
 from holdfast.core.session.pressure import KnownModel, Threshold
@@ -42,7 +42,7 @@ def config(*, project: Path | None, as_json: bool) -> None:
 
 def _project(path_or_id: Path | None) -> tuple[Path, str]:
     """The root and the id of the project that is meant."""
-    known = view_by_daemon("project_paths", Place(path_or_id), is_current=False)
+    known = view_by_daemon("project_paths", ProjectChoice(path_or_id), is_current=False)
     if known is not None:
         return Path(known["root"]), known["project_id"]
     # With the engine comes most of the package, which only a command without a daemon needs.

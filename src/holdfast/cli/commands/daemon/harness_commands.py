@@ -33,7 +33,7 @@ def hook(*, name: str) -> None:
     home = config.home(os.environ)
     with suppress(OSError):  # Even if the disk is not writable, a daemon may answer.
         prepare(home)
-    carrier.run(str(home), harness.name, harness.carried, harness.quiet)
+    carrier.run(str(home), harness.name, harness.hook_variables, harness.rarely_answered)
 
 
 @command(
@@ -52,7 +52,9 @@ def command_for(harness: Harness, home: Path) -> str:
     It uses the base interpreter of a virtual environment, which is still there when the environment is gone.
     """
     python: str = getattr(sys, "_base_executable", None) or sys.executable
-    return carrier.command(python, str(hook_path(home)), harness.name, harness.carried, harness.quiet)
+    return carrier.command(
+        python, str(hook_path(home)), harness.name, harness.hook_variables, harness.rarely_answered
+    )
 
 
 def status_command_for(harness: Harness, home: Path) -> str:
@@ -106,7 +108,7 @@ def relay_path(home: Path) -> Path:
 
 def _carried(chosen: Iterable[Harness]) -> str:
     """The variables that name a session, as the relay expects them; it sends no others."""
-    names = [name for harness in chosen for name in harness.carried if name.endswith("SESSION_ID")]
+    names = [name for harness in chosen for name in harness.hook_variables if name.endswith("SESSION_ID")]
     return ",".join(names) or "-"
 
 

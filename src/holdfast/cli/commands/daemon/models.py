@@ -35,12 +35,12 @@ def usage(*, days: int, as_json: bool) -> None:
     what a million of them costs. A day is one of UTC.
     """
     with access.stored_engine() as engine:
-        found = days_until(engine.store, engine.clock(), days)
+        days_of_use = days_until(engine.store, engine.clock(), days)
     if as_json:
-        give_json([row for day in found for row in _rows(day)])
-    elif found:
+        give_json([row for day in days_of_use for row in _rows(day)])
+    elif days_of_use:
         columns = ("date", "model", "requests", "failed", "sent", "received", "cents")
-        give_table(columns, [tuple(map(str, row.values())) for day in found for row in _rows(day)])
+        give_table(columns, [tuple(map(str, row.values())) for day in days_of_use for row in _rows(day)])
     else:
         give("no model was asked")
 

@@ -96,14 +96,14 @@ def status() -> None:
 def _system(home: Path, environment: Mapping[str, str]) -> System:
     """What starts services on this system."""
     # The interpreter of this installation: the daemon needs the package.
-    wanted = Service(sys.executable, str(home))
+    service = Service(sys.executable, str(home))
     if sys.platform == "darwin":
         file = Path.home() / "Library" / "LaunchAgents" / f"{LABEL}.plist"
         domain = f"gui/{os.getuid()}"
         return System(
             "launchctl",
             file,
-            launchd_agent(wanted),
+            launchd_agent(service),
             (("launchctl", "bootstrap", domain, str(file)),),
             (("launchctl", "bootout", f"{domain}/{LABEL}"),),
             ("launchctl", "print", f"{domain}/{LABEL}"),
@@ -115,7 +115,7 @@ def _system(home: Path, environment: Mapping[str, str]) -> System:
     return System(
         "systemctl",
         folder / "systemd" / "user" / UNIT,
-        systemd_unit(wanted),
+        systemd_unit(service),
         ((*own, "daemon-reload"), (*own, "enable", "--now", UNIT)),
         ((*own, "disable", "--now", UNIT),),
         (*own, "--no-pager", "--lines=0", "status", UNIT),

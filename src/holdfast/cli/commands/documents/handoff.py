@@ -93,7 +93,7 @@ def _become(program: str, opening: Opening, directory: Path | None) -> NoReturn:
     sessions = {
         name
         for harness in map(harnesses.get, harnesses.names())
-        for name in harness.carried
+        for name in harness.hook_variables
         if name.endswith("SESSION_ID")
     }
     environment = {name: value for name, value in os.environ.items() if name not in sessions}

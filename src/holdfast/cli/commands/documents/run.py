@@ -128,7 +128,7 @@ def _save(harness: Harness, voice: Wrapped, project: Project, began: int, *, is_
         missed = unread_transcripts(engine.store, harness, project, began, Path.home(), os.environ)
         missed_sessions = [] if is_told else [*missed]
     for session in missed_sessions:
-        _deliver(harness, voice.farewell(session.key, str(session.path), session.cwd))
+        _deliver(harness, voice.session_end_event(session.key, str(session.path), session.cwd))
     with access.current_engine() as engine, working("saving the continuity"):
         outcome = wrapper.after(engine, project, began, Means(os.environ, time.sleep))
     if outcome is not None:

@@ -371,7 +371,7 @@ def outcome_as_json(here: ContinuityFiles, outcome: SaveOutcome, action: str) ->
             "sessionId": source.session,
         },
         "writtenPaths": list(outcome.entry.written),
-        "summary": {_LAYER_KEYS[name]: _summary(summary) for name, summary in outcome.said.items()},
+        "summary": {_LAYER_KEYS[name]: _summary(summary) for name, summary in outcome.summaries.items()},
         **account(here),
     }
 

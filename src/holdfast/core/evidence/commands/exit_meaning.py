@@ -99,17 +99,17 @@ class ExitMeaning:
 
 
 def interpret_exit(
-    command: str, aim: Purpose, output: str, exit_status: int | None, *, ok: bool
+    command: str, purpose: Purpose, output: str, exit_status: int | None, *, ok: bool
 ) -> ExitMeaning:
     """How a command with this purpose ended; `ok` is what the harness reported."""
     failed = outcomes.is_failure(output, exit_status, ok=ok)
     if failed and exit_status is None and _BROKEN_OFF.search(output[-_LAST_WORDS:]):
         return ExitMeaning(ok=False, reason=STOPPED)
     searched = final_search(command) if exit_status == 1 and not _COMPLAINT.search(output) else ()
-    if aim is Purpose.CHECK and (searched or not failed) and (diagnosis := outcomes.diagnosis(output)):
+    if purpose is Purpose.CHECK and (searched or not failed) and (diagnosis := outcomes.diagnosis(output)):
         return ExitMeaning(ok=False, reason=diagnosis)
     if searched:
-        return _without_a_match(aim, searched)
+        return _without_a_match(purpose, searched)
     # The last output is git's, so the commands after it were not run.
     if failed and "git" in command and _DONE_ALREADY.search(output[-_LAST_WORDS:]):
         return ExitMeaning(ok=False, reason=NOTHING_TO_DO)
@@ -154,12 +154,12 @@ def _arguments(call: ProgramCall) -> list[str]:
     return [word for word in words if not _HOW_TO_PRINT.fullmatch(word)]
 
 
-def _without_a_match(aim: Purpose, searched: tuple[str, ...]) -> ExitMeaning:
+def _without_a_match(purpose: Purpose, searched: tuple[str, ...]) -> ExitMeaning:
     """The meaning of a final search without a match: success, if it searched a check's output for errors."""
-    if aim is Purpose.LOOK:
+    if purpose is Purpose.LOOK:
         return ExitMeaning(ok=False, reason=FOUND_NOTHING)
     for_errors = any(map(_ERRORS.search, searched)) and not any(map(_INVERTED.match, searched))
-    if aim is Purpose.CHECK and for_errors:
+    if purpose is Purpose.CHECK and for_errors:
         return ExitMeaning(ok=True)
     return ExitMeaning(ok=False, reason=NOTHING_MATCHED)
 

@@ -36,7 +36,7 @@ class LostSession:
     worktree_id: str
 
 
-class Merge:
+class StoreMerge:
     """A connection to the store in use, with the other database attached to it."""
 
     def __init__(self, path: Path, other: Path) -> None:

@@ -27,7 +27,7 @@ _LARGEST: Final = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class PageRecord:
     """One record: the row's number, or None in an index and in a table without row numbers; its values."""
 
     rowid: int | None
@@ -70,16 +70,16 @@ class PageFile:
         self._file.seek((number - 1) * self.page_size)
         return self._file.read(self.page_size).ljust(self.page_size, b"\0")
 
-    def records(self, number: int) -> Iterator[Record]:
+    def records(self, number: int) -> Iterator[PageRecord]:
         """The records on one page; none if it holds none."""
         yield from self._records(self.page(number), _FIRST_HEADER if number == 1 else 0)
 
-    def records_beyond(self) -> Iterator[Record]:
+    def records_beyond(self) -> Iterator[PageRecord]:
         """The records in the log after its damaged part: perhaps never committed, or old."""
         for page in self._beyond:
             yield from self._records(page, 0)
 
-    def _records(self, page: bytes, start: int) -> Iterator[Record]:
+    def _records(self, page: bytes, start: int) -> Iterator[PageRecord]:
         if len(page) <= start or page[start] not in (TABLE_LEAF, INDEX_LEAF, INDEX_INTERIOR):
             return
         kind = page[start]
@@ -93,7 +93,7 @@ class PageFile:
         self.unreadable += len(every) - len(records) if records else 0
         yield from records
 
-    def _record(self, page: bytes, kind: int, at: int) -> Record | None:
+    def _record(self, page: bytes, kind: int, at: int) -> PageRecord | None:
         try:
             if kind == INDEX_INTERIOR:
                 at += 4
@@ -103,7 +103,7 @@ class PageFile:
                 rowid, at = _varint(page, at)
                 rowid -= (rowid >> 63) << 64
             payload = self._payload(page, at, size, is_table=kind == TABLE_LEAF)
-            return Record(rowid, _values(payload))
+            return PageRecord(rowid, _values(payload))
         except (IndexError, ValueError, struct.error):  # UnicodeDecodeError is a ValueError
             return None
 

@@ -34,7 +34,7 @@ from holdfast.stores.codec import (
 from holdfast.stores.sqlite.database import Database, run, translated
 from holdfast.stores.sqlite.events import message_id
 from holdfast.stores.sqlite.forgetting import BLOCK_BYTES
-from holdfast.stores.sqlite.recovery.raw_pages import PageFile, Record, Value
+from holdfast.stores.sqlite.recovery.raw_pages import PageFile, PageRecord, Value
 from holdfast.stores.sqlite.schema import Migration, shipped, step
 from holdfast.stores.sqlite.store import SqliteStore
 
@@ -167,7 +167,7 @@ class _Shape:
     columns: tuple[_Column, ...]
     has_rowids: bool
 
-    def row(self, record: Record) -> dict[str, Value] | None:
+    def row(self, record: PageRecord) -> dict[str, Value] | None:
         """The record as a row of this table; None if it cannot be one."""
         values = record.values
         if self.has_rowids != (record.rowid is not None) or len(values) > len(self.columns):
@@ -307,7 +307,7 @@ def _fill(pages: PageFile, target: Database, shapes: tuple[_Shape, ...], progres
         _take(pages.records_beyond(), target, shapes)
 
 
-def _take(records: Iterator[Record], target: Database, shapes: tuple[_Shape, ...]) -> None:
+def _take(records: Iterator[PageRecord], target: Database, shapes: tuple[_Shape, ...]) -> None:
     for record in records:
         for shape in shapes:
             row = shape.row(record)

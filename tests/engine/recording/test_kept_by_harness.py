@@ -15,13 +15,13 @@ from tests.engine.stage import MINUTE, Playhouse, Stage
 RULE = "Never touch the printer."
 PROMPTS = (f"Mend the lexer. {RULE}", "And the parser.", "Now the writer.")
 TYPED = ("At first: “Mend the lexer.”", "Also asked: “And the parser.”")
-TOLD_ALL_THE_SAME = ("“Now the writer.”", f"- {RULE}", "Edited: main.c")
+SHOWN_ANYWAY = ("“Now the writer.”", f"- {RULE}", "Edited: main.c")
 
 
 class Keeper(Playhouse):
     """The same harness, but what the user typed stays with its model."""
 
-    kept: KeptByHarness = KeptByHarness(prompts=True)
+    kept_by_harness: KeptByHarness = KeptByHarness(prompts=True)
 
 
 KEEPER: Harness = Keeper()
@@ -47,33 +47,33 @@ def play(stage: Stage, session: str) -> None:
 
 def has(brief: str) -> tuple[list[str], list[str]]:
     """What a brief has of what the user typed, and of what is told all the same."""
-    return [text for text in TYPED if text in brief], [text for text in TOLD_ALL_THE_SAME if text in brief]
+    return [text for text in TYPED if text in brief], [text for text in SHOWN_ANYWAY if text in brief]
 
 
 def test_it_is_not_repeated_after_a_compaction(stage: KeepersStage) -> None:
     play(stage, "a")
-    assert has(stage.payload("a", "start", source="compact")) == ([], [*TOLD_ALL_THE_SAME])
+    assert has(stage.payload("a", "start", source="compact")) == ([], [*SHOWN_ANYWAY])
 
 
 def test_it_is_not_repeated_with_the_next_prompt_either(stage: KeepersStage) -> None:
     play(stage, "a")
     stage.write("a", ("boundary", ""))
-    assert has(stage.payload("a", "prompt", text="go on")) == ([], [*TOLD_ALL_THE_SAME])
+    assert has(stage.payload("a", "prompt", text="go on")) == ([], [*SHOWN_ANYWAY])
 
 
 def test_another_session_never_had_it_and_is_told(stage: KeepersStage) -> None:
     play(stage, "a")
     stage.payload("a", "end", reason="other")
     stage.now += MINUTE
-    assert has(stage.payload("b", "start", source="startup")) == ([*TYPED], [*TOLD_ALL_THE_SAME])
+    assert has(stage.payload("b", "start", source="startup")) == ([*TYPED], [*SHOWN_ANYWAY])
 
 
 def test_the_summary_is_still_to_be_written_and_is_told(stage: KeepersStage) -> None:
     play(stage, "a")
-    assert has(stage.payload("a", "compaction")) == ([*TYPED], [*TOLD_ALL_THE_SAME])
+    assert has(stage.payload("a", "compaction")) == ([*TYPED], [*SHOWN_ANYWAY])
 
 
 def test_a_harness_that_keeps_nothing_is_told_everything(tmp_path: Path) -> None:
     stage = Stage(tmp_path)
     play(stage, "a")
-    assert has(stage.payload("a", "start", source="compact")) == ([*TYPED], [*TOLD_ALL_THE_SAME])
+    assert has(stage.payload("a", "start", source="compact")) == ([*TYPED], [*SHOWN_ANYWAY])

@@ -1,4 +1,4 @@
-"""A broad `except` stands at a door only: where a failure must become an answer instead of a crash."""
+"""A broad `except` is allowed only at a boundary: where a failure must become an answer, not a crash."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.architecture.source import Finding, Source, assert_holds, dotted, package, said
+from tests.architecture.source import Finding, Source, assert_holds, dotted, findings_in, package
 
-DOORS = frozenset(
+BOUNDARIES = frozenset(
     {
         ("hook.py", "run"),  # a hook must never harm the session that called it
-        ("daemon/local/listener.py", "serve"),  # one bad letter must not close the door for the next
-        ("daemon/http/listener.py", "serve"),  # without this door the daemon is still there for hooks
+        ("daemon/local/listener.py", "serve"),  # one bad hook event must not end the listener
+        ("daemon/http/listener.py", "serve"),  # without HTTP the daemon still serves hooks
         ("daemon/work/housekeeping.py", "attempt"),  # what fails at one beat is tried again later
-        ("daemon/work/dispatcher.py", "_take_in"),  # one spooled letter that fails must not stop the others
+        ("daemon/work/dispatcher.py", "_take_in"),  # one spooled event that fails must not stop the rest
         ("daemon/mcp/calls.py", "call"),  # one call that fails is answered, and its connection goes on
         ("daemon/work/worker.py", "_run"),  # what a job raises is raised where someone waits for it
         ("cli/main.py", "main"),  # a person gets a sentence, the log gets the traceback
@@ -26,15 +26,15 @@ DOORS = frozenset(
 BROAD = frozenset({"Exception", "BaseException"})
 
 
-def broad_excepts_at_doors(source: Source) -> Iterator[Finding]:
-    """Nothing but a door catches everything, by `except` or by `suppress`."""
+def broad_excepts_at_boundaries(source: Source) -> Iterator[Finding]:
+    """Only a boundary catches everything, by `except` or by `suppress`."""
     for function, line in _broad_excepts(source):
-        if (source.path, function) not in DOORS:
+        if (source.path, function) not in BOUNDARIES:
             yield Finding(
                 source.path,
                 line,
-                f"a broad except in `{function}`, which is no door; name the errors that can happen here, "
-                "and let the rest reach the door (a new door goes into DOORS, with its reason)",
+                f"a broad except in `{function}`, no boundary; name the errors that can happen here, "
+                "and let the rest reach the boundary (a new one goes into BOUNDARIES, with its reason)",
             )
 
 
@@ -68,13 +68,15 @@ def _names_broad(node: ast.expr) -> bool:
     return any(dotted(name).rsplit(".", 1)[-1] in BROAD for name in caught)
 
 
-def test_broad_excepts_stand_at_doors_only() -> None:
-    assert_holds(broad_excepts_at_doors, package())
+def test_broad_excepts_are_at_boundaries_only() -> None:
+    assert_holds(broad_excepts_at_boundaries, package())
 
 
-def test_every_listed_door_is_one() -> None:
+def test_every_listed_boundary_is_one() -> None:
     used = {(source.path, function) for source in package() for function, _ in _broad_excepts(source)}
-    assert used >= DOORS, f"no broad except there any more; remove from DOORS: {sorted(DOORS - used)}"
+    assert used >= BOUNDARIES, (
+        f"no broad except there any more; remove from BOUNDARIES: {sorted(BOUNDARIES - used)}"
+    )
 
 
 @pytest.mark.parametrize(
@@ -83,15 +85,15 @@ def test_every_listed_door_is_one() -> None:
 )
 def test_a_broad_except_inside_is_found(handler: str) -> None:
     text = f"def record():\n    try:\n        act()\n    {handler}\n        pass"
-    assert "`record`" in said(broad_excepts_at_doors, "engine/recording/record.py", text)
-    assert said(broad_excepts_at_doors, "hook.py", text.replace("record", "run")) == ""
+    assert "`record`" in findings_in(broad_excepts_at_boundaries, "engine/recording/record.py", text)
+    assert findings_in(broad_excepts_at_boundaries, "hook.py", text.replace("record", "run")) == ""
 
 
 def test_suppressing_everything_is_found() -> None:
     text = "def record():\n    with contextlib.suppress(Exception):\n        act()"
-    assert said(broad_excepts_at_doors, "engine/recording/record.py", text)
+    assert findings_in(broad_excepts_at_boundaries, "engine/recording/record.py", text)
 
 
 def test_a_named_error_is_fine() -> None:
     text = "def record():\n    try:\n        act()\n    except (OSError, ValueError):\n        pass"
-    assert said(broad_excepts_at_doors, "engine/recording/record.py", text) == ""
+    assert findings_in(broad_excepts_at_boundaries, "engine/recording/record.py", text) == ""

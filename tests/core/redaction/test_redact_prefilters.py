@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from holdfast.core.redaction import by_name, by_shape, commands, forms, scan, views
 from holdfast.core.redaction.by_name import by_foreign_name
-from holdfast.core.redaction.rules import Page, Rule, page_of, questions_for, searches_for
+from holdfast.core.redaction.rules import Rule, TextPage, page_of, prefilters_for, searches_for
 from holdfast.core.redaction.spans import Span
 from tests.core.redact_texts import FRAGMENTS
 from tests.depth import examples
 
 RULES = scan._RULES
-QUESTIONS = questions_for(searches_for(RULES))
+QUESTIONS = prefilters_for(searches_for(RULES))
 LITERALS = sorted({rule.literal.decode() for rule in RULES})
 # What makes rules fire behind their literals, and what stands where two of them touch or overlap.
 AROUND = [
@@ -46,7 +46,7 @@ PIECES = st.sampled_from([*LITERALS, *(literal.upper() for literal in LITERALS),
 TEXTS = st.lists(PIECES | st.text(max_size=6), max_size=14).map("".join)
 
 
-def unasked(page: Page) -> list[Span]:
+def unasked(page: TextPage) -> list[Span]:
     """What the rules find if every search is made, in order."""
     spans = list(scan._keys(page))
     for search in searches_for(RULES):
