@@ -127,7 +127,7 @@ class Daemon:
         120, "Minutes without a session after which the daemon exits; 0: never.", 0, 10_080
     )
     backup_quiet_seconds: int = _setting(
-        60, "Seconds without a hook event before the backup of the day is made.", 0, 86_400
+        60, "Seconds without a hook event or another request before the backup of the day is made.", 0, 86_400
     )
     http_port: int = _setting(
         7_433,

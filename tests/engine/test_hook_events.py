@@ -28,7 +28,7 @@ class TestWhereThereIsNoTranscript:
         for n in range(10):
             stage.payload("a", "prompt", text=f"step {n}", turn=f"t{n}", transcript=transcript)
         stage.now += maintain.DEBOUNCE_MS
-        assert maintain.flush(stage.engine()) == 1
+        assert maintain.take_due_checkpoints(stage.engine()) == 1
         checkpoint = stage.store.checkpoints_of_session("a", 10)[0]
         assert (checkpoint.trigger, checkpoint.prompt_count) == (Trigger.PERIODIC, 10)
 
@@ -36,7 +36,7 @@ class TestWhereThereIsNoTranscript:
         for n in range(10):
             stage.payload("a", "prompt", text=f"step {n}", turn=f"t{n}")
         assert prompts(stage) == 10
-        assert maintain.flush(stage.engine(), 0) == 1
+        assert maintain.take_due_checkpoints(stage.engine(), 0) == 1
 
     def test_two_equal_prompts_are_two(self, stage: Stage) -> None:
         stage.payload("a", "prompt", text="continue", transcript="")
@@ -201,20 +201,20 @@ class TestTimeAlone:
     def test_a_due_checkpoint_waits_a_moment_for_more(self, stage: Stage) -> None:
         for n in range(10):
             stage.payload("a", "prompt", text=f"step {n}", transcript="")
-        assert maintain.flush(stage.engine()) == 0
+        assert maintain.take_due_checkpoints(stage.engine()) == 0
         stage.payload("a", "prompt", text="and one more", transcript="")
         stage.now += maintain.DEBOUNCE_MS
-        assert maintain.flush(stage.engine()) == 1
+        assert maintain.take_due_checkpoints(stage.engine()) == 1
         assert "and one more" in stage.store.checkpoints_of_session("a", 1)[0].digest
-        assert maintain.flush(stage.engine()) == 0
+        assert maintain.take_due_checkpoints(stage.engine()) == 0
 
     def test_an_idle_session_gets_its_checkpoint_after_fifteen_minutes(self, stage: Stage) -> None:
         stage.now += 1
         stage.payload("a", "prompt", text="one", transcript="")
         stage.now += 15 * MINUTE
-        assert maintain.flush(stage.engine()) == 0
+        assert maintain.take_due_checkpoints(stage.engine()) == 0
         stage.now += maintain.DEBOUNCE_MS
-        assert maintain.flush(stage.engine()) == 1
+        assert maintain.take_due_checkpoints(stage.engine()) == 1
 
     def test_a_session_whose_harness_is_gone_is_closed_with_all_it_had_written(self, stage: Stage) -> None:
         gone = Process(2**22 - 1, 1)

@@ -63,8 +63,8 @@ def fill(store: Store) -> None:
 
 PAGES: dict[str, Callable[[Store, PageMark, int], Sequence[Any]]] = {
     "checkpoints": lambda store, behind, limit: store.page_of_checkpoints(behind, limit),
-    "of a project": lambda store, behind, limit: store.page_of_project("shop", behind, limit),
-    "of a session": lambda store, behind, limit: store.page_of_session("s1", behind, limit),
+    "of a project": lambda store, behind, limit: store.page_of_project_checkpoints("shop", behind, limit),
+    "of a session": lambda store, behind, limit: store.page_of_session_checkpoints("s1", behind, limit),
     "sessions": lambda store, behind, limit: store.page_of_sessions("", behind, limit),
     "sessions of a project": lambda store, behind, limit: store.page_of_sessions("shop", behind, limit),
     "events": lambda store, behind, limit: store.page_of_events("s0", behind, limit),
@@ -119,8 +119,8 @@ def test_a_page_is_of_what_was_asked_for_alone(store: Store) -> None:
         store.put_memory(memory("n", project_id="other"))
         store.put_memory(memory("u", project_id="", scope=MemoryScope.USER, superseded_by="n"))
         store.add_event(prompt("x", session="t"))
-    assert [each.id for each in store.page_of_project("other", START, 9)] == ["d"]
-    assert [each.id for each in store.page_of_session("t", START, 9)] == ["d"]
+    assert [each.id for each in store.page_of_project_checkpoints("other", START, 9)] == ["d"]
+    assert [each.id for each in store.page_of_session_checkpoints("t", START, 9)] == ["d"]
     assert [each.key for each in store.page_of_sessions("other", START, 9)] == ["t"]
     assert [each.id for each in store.page_of_receipts("t", START, 9)] == ["e"]
     assert [each.record for each in store.page_of_events("t", START, 9)] == ["x"]

@@ -237,7 +237,7 @@ async def send_every_kind(executor: InProcessDaemon) -> None:
     spooled.write_bytes(b"%blength: %d\n\n%b" % (header, len(left), left))
     await executor.dispatcher.drain()
     await executor.dispatcher.transcripts_changed({old})
-    await executor.dispatcher.flush(0)
+    await executor.dispatcher.take_due_checkpoints(0)
     await executor.dispatcher.finalise_orphans()
     await executor.dispatcher.index()
     await executor.dispatcher.prune()
@@ -277,7 +277,7 @@ def test_nothing_gets_in_while_settings_are_broken_and_nothing_is_missing_afterw
             kept = await executor.works(lambda engine: {one.key for one in engine.store.sessions(9)})
             assert {"before", "s1"} <= kept
             assert "p1" not in kept
-            await executor.works(lambda engine: maintain.flush(engine, 0))
+            await executor.works(lambda engine: maintain.take_due_checkpoints(engine, 0))
             for key, said in (("s1", "an open matter"), ("before", "what went on")):
                 events = str(await executor.works(lambda engine, key=key: engine.store.events(key, 99)))  # type: ignore[misc]
                 assert said in events

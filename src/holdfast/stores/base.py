@@ -576,11 +576,11 @@ class Store(Findable, Forgettable, Protocol):
         """Checkpoints of all projects, by when they were taken."""
         ...
 
-    def page_of_project(self, project_id: str, behind: PageMark, limit: int) -> list[Checkpoint]:
+    def page_of_project_checkpoints(self, project_id: str, behind: PageMark, limit: int) -> list[Checkpoint]:
         """The same, of one project."""
         ...
 
-    def page_of_session(self, session: str, behind: PageMark, limit: int) -> list[Checkpoint]:
+    def page_of_session_checkpoints(self, session: str, behind: PageMark, limit: int) -> list[Checkpoint]:
         """The same, of one session."""
         ...
 

@@ -21,7 +21,7 @@ from holdfast.core.redaction import (
     by_place,
     by_shape,
     names,
-    scan,
+    rules,
     sentences,
     spans,
     views,
@@ -60,15 +60,15 @@ def shapes() -> Iterator[tuple[str, str, int]]:
         yield kind, form, int(re.ASCII)
 
 
-def rules() -> Iterator[tuple[str, str, int]]:
+def patterns_of_rules() -> Iterator[tuple[str, str, int]]:
     """What every rule looks at after its literal, and the values that a command's flags take."""
-    for each in scan._RULES:
+    for each in rules._RULES:
         yield each.literal.decode(), each.then.decode("latin-1"), int(re.VERBOSE | re.DOTALL)
     for flags, value, commands in redact_commands._FLAGS:
         yield from ((flags, value, 0), (flags, commands, 0))
 
 
-ALL = [*(one for module in MODULES for one in patterns(module)), *shapes(), *rules()]
+ALL = [*(one for module in MODULES for one in patterns(module)), *shapes(), *patterns_of_rules()]
 
 
 def problems(pattern: str, flags: int) -> Iterator[str]:

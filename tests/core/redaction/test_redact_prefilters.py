@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.core.redaction import by_name, by_shape, commands, forms, scan, views
+from holdfast.core.redaction import by_name, by_shape, commands, forms, rules, views
 from holdfast.core.redaction.by_name import by_foreign_name
-from holdfast.core.redaction.rules import Rule, TextPage, page_of, prefilters_for, searches_for
+from holdfast.core.redaction.prefilter import Rule, TextPage, page_of, prefilters_for, searches_for
 from holdfast.core.redaction.spans import Span
 from tests.core.redact_texts import FRAGMENTS
 from tests.depth import examples
 
-RULES = scan._RULES
+RULES = rules._RULES
 QUESTIONS = prefilters_for(searches_for(RULES))
 LITERALS = sorted({rule.literal.decode() for rule in RULES})
 # What makes rules fire behind their literals, and what stands where two of them touch or overlap.
@@ -48,7 +48,7 @@ TEXTS = st.lists(PIECES | st.text(max_size=6), max_size=14).map("".join)
 
 def unasked(page: TextPage) -> list[Span]:
     """What the rules find if every search is made, in order."""
-    spans = list(scan._keys(page))
+    spans = list(rules._keys(page))
     for search in searches_for(RULES):
         spans += search.spans(page)
     return [*spans, *by_foreign_name(page)]
@@ -58,7 +58,7 @@ def unasked(page: TextPage) -> list[Span]:
 @given(TEXTS)
 def test_the_rules_find_the_same_without_any_question(text: str) -> None:
     page = page_of(text)
-    assert scan._by_rules(page) == unasked(page)
+    assert rules._by_rules(page) == unasked(page)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: repr(rule.literal))

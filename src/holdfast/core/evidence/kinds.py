@@ -4,6 +4,9 @@ A row says how many notes of a kind are stored, how a newer one merges with them
 ages, and where each document shows it. Brief, checkpoint, ledger, handoff, continuity and summary iterate
 over the table. `prose` recognises the sentences; `notes` merges them.
 
+A new kind takes a `NoteKind` and a row here, a rule in `prose.statement_rules`, and a line in
+`prose.reader._RULES` that connects them.
+
 The parts of documents are plain words here, because the documents are in packages above this one: the title
 of a brief's section, the names of `LedgerPart` and `ContinuityPart` in lower case, the fields of
 `HandoffWords`.

@@ -1,1 +1,1 @@
-"""Redaction: which parts of a text are secrets. `redact.py` is the entry, `scan.py` runs the rules."""
+"""Redaction: which parts of a text are secrets. `redact.py` is the entry; `rules.py` lists the rules."""

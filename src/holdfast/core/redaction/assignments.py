@@ -9,7 +9,7 @@ from typing import Final
 
 from holdfast.core.redaction import names, values
 from holdfast.core.redaction.names import OPENING, PROVIDERS, NameMeaning, Proof
-from holdfast.core.redaction.rules import Rule
+from holdfast.core.redaction.prefilter import Rule
 from holdfast.core.redaction.spans import Rank, Span
 from holdfast.core.redaction.values import ENDS_LIKE_TYPE, is_code_name, is_drawn
 from holdfast.core.text.patterns import compiled

@@ -15,7 +15,7 @@ from heapq import merge
 from operator import attrgetter
 from typing import Final
 
-from holdfast.core.redaction.rules import Rule, page_of, searches_for
+from holdfast.core.redaction.prefilter import Rule, page_of, searches_for
 from holdfast.core.redaction.spans import PRIVATE, Rank, Span
 from holdfast.core.text.patterns import compiled
 from holdfast.lazy_dataclass import dataclass

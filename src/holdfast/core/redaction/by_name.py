@@ -9,7 +9,7 @@ from typing import Final
 
 from holdfast.core.redaction.assignments import assigned_at, column_at, trim_value
 from holdfast.core.redaction.names import FOREIGN_ANCHORS, NAME_ANCHORS, Proof, announced_by
-from holdfast.core.redaction.rules import Rule, TextPage
+from holdfast.core.redaction.prefilter import Rule, TextPage
 from holdfast.core.redaction.sentences import passphrase_at, sentence_secret_at
 from holdfast.core.redaction.spans import VARIABLE, Rank, Span
 from holdfast.core.redaction.values import is_secret_unquoted

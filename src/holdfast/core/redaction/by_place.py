@@ -10,7 +10,7 @@ from typing import Final
 
 from holdfast.core.redaction import values
 from holdfast.core.redaction.names import Proof
-from holdfast.core.redaction.rules import Rule
+from holdfast.core.redaction.prefilter import Rule
 from holdfast.core.redaction.spans import Rank, Span
 
 _URL: Final = re.compile(

@@ -11,7 +11,7 @@ from holdfast.core.redaction import forms
 from holdfast.core.redaction.blocks import NO_LINES, NO_MORE_LINES, EncodedDocument, documents, goes_on
 from holdfast.core.redaction.forms import LED, SIGNED, TOKEN_CHARACTERS
 from holdfast.core.redaction.names import PROVIDERS, announced_by, announces_if_random
-from holdfast.core.redaction.rules import TextPage
+from holdfast.core.redaction.prefilter import TextPage
 from holdfast.core.redaction.spans import Rank, Span
 from holdfast.core.redaction.values import is_code_name, is_drawn, is_hex, is_mixed, is_scrambled
 from holdfast.core.redaction.views import encoded_at

@@ -1,6 +1,6 @@
 """Redaction: a text with the values of its secrets replaced by `[REDACTED:kind]`, whole or as it arrives.
 
-A long text is cut into segments of whole lines; `scan` looks for secrets in each. A stream is redacted the
+A long text is cut into segments of whole lines; `rules` finds the secrets in each. A stream is redacted the
 same way wherever the borders between its pieces fall: when nothing more comes for a while, whole lines are
 returned earlier. What has been returned is never taken back. No rule looks at a later line to judge an
 earlier one, except for private keys and strings that continue in the next line, and these wait until their
@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Final
 
 from holdfast.core.redaction.blocks import LONGEST, is_left_open, may_go_on, private_passages
-from holdfast.core.redaction.scan import NO_LISTS, Lists, search
+from holdfast.core.redaction.rules import NO_LISTS, Lists, search
 from holdfast.core.redaction.spans import PRIVATE, Span, in_original, marker, merge_spans, replace_spans
 from holdfast.core.redaction.views import WIDTHS
 

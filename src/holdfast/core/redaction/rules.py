@@ -1,153 +1,224 @@
-"""Page: one text in the spellings that the rules read it in, what a rule is, and how rules are looked for.
+"""Rules: the list of all rules for secrets, and the search that applies them to a text until none finds more.
 
-Nothing is decided here about secrets. Most texts hold none, so all that counts here is to learn this fast:
-the literals that rules begin with are found in few searches, and nothing more is asked where none stands.
+Each rule stands in the module that it is imported from, named after what it looks at. It begins with a plain
+search for a literal (`prefilter`), because most texts hold no secret; a pattern is tried only where that
+literal stands.
 """
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
-from typing import Final
+from __future__ import annotations
 
-from holdfast.core.redaction.spans import Span
-from holdfast.core.text.patterns import compiled
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cache, lru_cache
+from json import dumps
+from operator import attrgetter, itemgetter
+from typing import Final, TypeAlias
+from urllib.parse import quote
+
+from holdfast.core.redaction.assignments import MANIFEST_RULES
+from holdfast.core.redaction.blocks import KEY_RULES, PRIVATE_RULES, documents, end_of_first_line
+from holdfast.core.redaction.by_name import FOREIGN_RULES, NAME_RULES, VARIABLE_RULES, by_foreign_name
+from holdfast.core.redaction.by_place import CALL_RULES, PLACE_RULES
+from holdfast.core.redaction.by_shape import ENCODED, keys_by_shape
+from holdfast.core.redaction.commands import COMMAND_RULES
+from holdfast.core.redaction.prefilter import (
+    Prefilter,
+    Search,
+    TextPage,
+    page_of,
+    prefilters_for,
+    searches_for,
+)
+from holdfast.core.redaction.sentences import CODE_RULES, PHRASE_RULES
+from holdfast.core.redaction.spans import (
+    MARKER,
+    MARKER_BEGINS,
+    VARIABLE,
+    Rank,
+    Span,
+    in_original,
+    merge_spans,
+    outside_markers,
+    replace_spans,
+    whole_characters,
+)
+from holdfast.core.redaction.values import is_made_up, is_scrambled
+from holdfast.core.redaction.views import encoded_at, is_pair, views
 from holdfast.lazy_dataclass import dataclass
 
-
-@dataclass(frozen=True, slots=True)
-class TextPage:
-    """A text; the same with one byte for each character, so that places are the same; that in lower case.
-
-    What is not ASCII is a question mark in the flat spellings.
-    """
-
-    text: str
-    flat: bytes
-    lower: bytes
-
-
-def page_of(text: str) -> TextPage:
-    """The text as the rules read it."""
-    flat = text.encode() if text.isascii() else text.encode("ascii", "replace")
-    return TextPage(text, flat, flat.lower())
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A literal that stands near a secret, in small letters, how it goes on, and what is found there."""
-
-    literal: bytes
-    then: bytes
-    """A pattern, written out with blanks, that catches no groups."""
-    found_at: Callable[[str, int], Iterable[Span]]
+_RULES: Final = (
+    *PRIVATE_RULES,
+    *KEY_RULES,
+    *MANIFEST_RULES,
+    *NAME_RULES,
+    *PLACE_RULES,
+    *COMMAND_RULES,
+    *CODE_RULES,
+    *CALL_RULES,
+    *VARIABLE_RULES,
+    *PHRASE_RULES,
+    *FOREIGN_RULES,
+)
+_Ask: TypeAlias = Callable[[bytes], re.Match[bytes] | None]
+# The shortest text that can hold a name, a sign and a value.
+_SHORTEST: Final = 7
+_SHORTEST_DENIED: Final = 4
+_MOST_ECHOED: Final = 32
+_SHORTEST_ECHOED: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
-    """Rules whose literals share a few characters, so that one search finds them all."""
+class Lists:
+    """Values that a user wants left alone, and values that always go. Where both say something, it goes."""
 
-    shared: bytes
-    where: re.Pattern[bytes]
-    rules: tuple[tuple[int, Rule], ...]
-    """Each with how many characters its literal has before those that are shared."""
-
-    def spans(self, page: TextPage, start: int = 0) -> list[Span]:
-        """What these rules find in a text, from a place where the first of them may stand."""
-        spans: list[Span] = []
-        until = [0] * len(self.rules)
-        for match in self.where.finditer(page.lower, start):
-            number = (match.lastindex or 1) - 1
-            lead, rule = self.rules[number]
-            place = match.start() - lead
-            # What stands in a value announces nothing.
-            if place >= until[number]:
-                for span in rule.found_at(page.text, place):
-                    spans.append(span)
-                    until[number] = max(until[number], span.end)
-        return spans
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Prefilter:
-    """What is asked of a text first: whether anything of these searches can stand in it at all."""
-
-    sign: int | None
-    """A rare sign that all of their literals have, as a byte, which is found fastest; None without one."""
-    where: re.Pattern[bytes]
-    """Finds one of their literals, if any is there."""
-    lead: int
-    """How many characters of a literal may stand before the place where that finds it."""
-    searches: tuple[tuple[int, Search], ...]
-    """Each with its place among all searches: in this order their finds count."""
-
-    def from_place(self, place: int) -> Iterator[tuple[int, Search, int]]:
-        """The searches, each with its place among all and where it may begin, once this was found."""
-        start = max(0, place - self.lead)
-        return ((number, search, start) for number, search in self.searches)
+NO_LISTS: Final = Lists()
 
 
-# A search costs as much as the characters are frequent that it begins with. These are rare ones that several
-# literals have.
-_SHARED: Final = tuple(rb"\u h k < p g b mn c lt fie jw 54 -".split())
+def search(text: str, salt: bytes, lists: Lists) -> list[Span]:
+    """The secrets of a text, in order and apart."""
+    # What stood beside a secret may read differently beside its marker, so look until nothing is found. Every
+    # span begins outside of all markers, so each round leaves fewer other characters, and this ends.
+    spans: list[Span] = []
+    shown = text
+    while new_spans := _search_once(shown, lists):
+        spans = merge_spans([*spans, *in_original(text, spans, salt, new_spans)])
+        shown = replace_spans(text, spans, salt)
+    return spans
 
 
-def searches_for(rules: Sequence[Rule]) -> tuple[Search, ...]:
-    """The rules, gathered into as few searches as is fast. Where two stand at one place, the first counts."""
-    gathered: dict[bytes, list[Rule]] = {shared: [] for shared in _SHARED}
-    for rule in rules:
-        shared = next((each for each in _SHARED if each in rule.literal), rule.literal)
-        gathered.setdefault(shared, []).append(rule)
-    return tuple(_search(shared, of) for shared, of in gathered.items() if of)
+def _search_once(text: str, lists: Lists) -> list[Span]:
+    if len(text) < _SHORTEST and not lists.deny:
+        return []
+    page = page_of(_masked(text))
+    spans = _by_rules(page)
+    for view in views(page):
+        spans += view.in_text(_by_rules(page_of(view.text)))
+    if spans:
+        spans += _named_documents(page.text, spans)
+        spans += _echoes(page.text, spans)
+    elif not lists.deny:
+        return []
+    if lists.allow or lists.deny:
+        spans = [*_not_allowed(text, spans, lists.allow), *_denied(text, lists)]
+    return [whole_characters(text, span) for span in outside_markers(text, spans)]
 
 
-def _search(shared: bytes, rules: Sequence[Rule]) -> Search:
-    leads = tuple(rule.literal.index(shared) for rule in rules)
-    ways = b"|".join(map(partial(_way, shared), rules))
-    where = compiled(b"%b(?:%b)" % (re.escape(shared), ways), re.VERBOSE | re.DOTALL)
-    return Search(shared, where, tuple(zip(leads, rules, strict=True)))
+def _by_rules(page: TextPage) -> list[Span]:
+    spans = list(_keys(page))
+    lower = page.lower
+    searches: list[tuple[int, Search, int]] = []
+    # Asked here, not in a function: most texts end at these prefilters.
+    for first, prefilter in _prefilters():
+        if place := first(lower):
+            searches += prefilter.from_place(place.start())
+    for sign, first, prefilter in _rare_prefilters():
+        if sign in lower and (place := first(lower)):
+            searches += prefilter.from_place(place.start())
+    if searches:
+        for _, search, start in sorted(searches, key=itemgetter(0)):
+            spans += search.spans(page, start)
+    if not page.text.isascii():
+        spans += by_foreign_name(page)
+    return spans
 
 
-def _way(shared: bytes, rule: Rule) -> bytes:
-    """How the literal of a rule goes on after what is shared; what follows it is looked at, not consumed.
-
-    It begins with a letter where there is one, because that is asked fastest.
-    """
-    return b"%b(?=%b)()" % (_literal_from(shared, rule.literal), rule.then)
-
-
-# Signs that most texts do not have: to look for one is far faster than any pattern.
-_RARE: Final = frozenset(b"\\<@$")
-# Searches for long literals that are seldom there are asked for together where all have one of these.
-_TOGETHER: Final = (b"m", b"f", b":")
+def _keys(page: TextPage) -> Iterator[Span]:
+    """Keys by their shape, and base64 of a text that has a secret in it."""
+    for span in keys_by_shape(page):
+        if span.kind != ENCODED:
+            yield span
+        elif encoded := encoded_at(page.text, span.start):
+            end, plain = encoded
+            if is_pair(plain) or any(_tells(each) for each in _by_rules(page_of(plain))):
+                yield replace(span, end=end)
 
 
-def prefilters_for(searches: Sequence[Search]) -> tuple[Prefilter, ...]:
-    """The prefilters of these searches, in as few as is fast."""
-    together: dict[bytes, list[tuple[int, Search]]] = {}
-    for numbered in enumerate(searches):
-        together.setdefault(_asked_by(numbered[1]), []).append(numbered)
-    return tuple(_prefilter(sign, tuple(of)) for sign, of in together.items())
+def _tells(span: Span) -> bool:
+    return not span.kind.startswith(VARIABLE) and span.kind != ENCODED
 
 
-def _asked_by(search: Search) -> bytes:
-    """What a search is asked for by: one of the shared characters, or what its own literals share."""
-    literals = [rule.literal for _, rule in search.rules]
-    shared = (each for each in _TOGETHER if all(each in literal for literal in literals))
-    return search.shared if len(search.shared) == 1 else next(shared, search.shared)
+@cache
+def _all_prefilters() -> tuple[Prefilter, ...]:
+    """What is asked for all rules; made when a text is first looked at, because that takes a while."""
+    return prefilters_for(searches_for(_RULES))
 
 
-def _prefilter(asked_by: bytes, searches: tuple[tuple[int, Search], ...]) -> Prefilter:
-    sign = next((each for each in asked_by if each in _RARE), None)
-    if len(searches) == 1:
-        return Prefilter(sign, searches[0][1].where, 0, searches)
-    literals = [rule.literal for _, search in searches for _, rule in search.rules]
-    ways = b"|".join(_literal_from(asked_by, literal) for literal in literals)
-    lead = max(literal.index(asked_by) for literal in literals)
-    return Prefilter(sign, compiled(b"%b(?:%b)" % (re.escape(asked_by), ways)), lead, searches)
+@cache
+def _prefilters() -> tuple[tuple[_Ask, Prefilter], ...]:
+    return tuple((each.where.search, each) for each in _all_prefilters() if each.sign is None)
 
 
-def _literal_from(shared: bytes, literal: bytes) -> bytes:
-    """A literal from what is shared on; what stands before that is looked at last."""
-    lead = literal.index(shared)
-    before = b"(?<=%b)" % re.escape(literal) if lead else b""
-    return re.escape(literal[lead + len(shared) :]) + before
+@cache
+def _rare_prefilters() -> tuple[tuple[int, _Ask, Prefilter], ...]:
+    return tuple((each.sign, each.where.search, each) for each in _all_prefilters() if each.sign is not None)
+
+
+def _masked(text: str) -> str:
+    """The text with nothing to read in its markers: their words would announce secrets."""
+    if MARKER_BEGINS not in text:
+        return text
+    return MARKER.sub(lambda marker: "[" + "\0" * (len(marker[0]) - 2) + "]", text)
+
+
+def _named_documents(text: str, spans: Sequence[Span]) -> list[Span]:
+    """The documents whose first line is a secret by its name or place: the rest belongs to it."""
+    named = {span.end: span for span in spans if span.rank >= Rank.PLACE and span.kind != ENCODED}
+    return [
+        replace(named[first], end=document.whole)
+        for document in documents(text)
+        if (first := end_of_first_line(text, document)) in named
+    ]
+
+
+def _echoes(text: str, spans: Sequence[Span]) -> Iterator[Span]:
+    """The same values again, in the line where one was found and in all that follow."""
+    known: dict[str, Span] = {}
+    for span in sorted(spans, key=attrgetter("start")):
+        if len(known) == _MOST_ECHOED:
+            break
+        value = text[span.start : span.end]
+        if len(value) >= _SHORTEST_ECHOED and (is_made_up(value) or is_scrambled(value)):
+            known.setdefault(value, span)
+    for value, span in known.items():
+        for place in _places(text, value, text.rfind("\n", 0, span.start) + 1):
+            yield Span(place, place + len(value), span.kind, span.rank)
+
+
+def _not_allowed(text: str, spans: Sequence[Span], allowed: Sequence[str]) -> Iterator[Span]:
+    """The spans that do not lie in one of the values that are to be left alone."""
+    places = {value: list(_places(text, value)) for value in allowed if value}
+    for span in spans:
+        before = (
+            (value, at[number - 1])
+            for value, at in places.items()
+            if (number := bisect_right(at, span.start)) > 0
+        )
+        if not any(span.end <= place + len(value) for value, place in before):
+            yield span
+
+
+def _denied(text: str, lists: Lists) -> Iterator[Span]:
+    for value in _spellings(lists):
+        for place in _places(text, value):
+            yield Span(place, place + len(value), "denied", Rank.CERTAIN)
+
+
+@lru_cache(maxsize=8)
+def _spellings(lists: Lists) -> tuple[str, ...]:
+    """Each value that always goes, as it is and as JSON and a URL spell it."""
+    values = [value for value in lists.deny if len(value) >= _SHORTEST_DENIED]
+    spelt = [(value, dumps(value)[1:-1], quote(value, safe="", errors="replace")) for value in values]
+    return tuple(dict.fromkeys(spelling for spellings in spelt for spelling in spellings))
+
+
+def _places(text: str, value: str, start: int = 0) -> Iterator[int]:
+    place = text.find(value, start)
+    while place >= 0:
+        yield place
+        place = text.find(value, place + len(value))

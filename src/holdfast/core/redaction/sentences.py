@@ -17,7 +17,7 @@ from holdfast.core.redaction.assignments import (
 )
 from holdfast.core.redaction.commands import positional_at
 from holdfast.core.redaction.names import NameMeaning, Proof
-from holdfast.core.redaction.rules import Rule
+from holdfast.core.redaction.prefilter import Rule
 from holdfast.core.redaction.spans import Rank, Span
 from holdfast.core.redaction.values import is_code_name, is_drawn
 from holdfast.core.text.patterns import compiled

@@ -13,7 +13,7 @@ from operator import itemgetter
 from typing import Final
 
 from holdfast.core.redaction.blocks import EncodedDocument, documents, is_inside
-from holdfast.core.redaction.rules import TextPage
+from holdfast.core.redaction.prefilter import TextPage
 from holdfast.core.redaction.spans import Span
 from holdfast.core.redaction.values import is_drawn, is_scrambled
 from holdfast.core.text.patterns import compiled

@@ -50,7 +50,7 @@ class Executor:
 
     async def do(self, work: Callable[[Engine], Result]) -> Result:
         """The result of work that uses the engine; TimeoutError if it takes too long."""
-        self.dispatcher.last_hook_at = time.monotonic()
+        self.dispatcher.last_used_at = time.monotonic()
         return await asyncio.wait_for(self._pages.do(work), ANSWER_TIME)
 
     async def read_through(self, work: Callable[[Engine, Callable[[], bool]], Result]) -> Result:
@@ -58,7 +58,7 @@ class Executor:
 
         The work gets a function that says whether the client still waits, and may stop with a TimeoutError.
         """
-        self.dispatcher.last_hook_at = time.monotonic()
+        self.dispatcher.last_used_at = time.monotonic()
         until = time.monotonic() + ANSWER_TIME
         done = self._archive.do(lambda engine: work(engine, lambda: time.monotonic() < until))
         return await asyncio.wait_for(done, ANSWER_TIME)

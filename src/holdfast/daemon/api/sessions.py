@@ -234,7 +234,7 @@ async def of_project(executor: ExecutorDep, paging: Paged, project: Project = ""
             return engine.store.page_of_checkpoints(paging.behind, paging.rows_to_fetch)
         place = project_if_stored(engine, project)
         return (
-            engine.store.page_of_project(place.project_id, paging.behind, paging.rows_to_fetch)
+            engine.store.page_of_project_checkpoints(place.project_id, paging.behind, paging.rows_to_fetch)
             if place
             else []
         )
@@ -246,7 +246,9 @@ async def of_project(executor: ExecutorDep, paging: Paged, project: Project = ""
 async def of_session(executor: ExecutorDep, paging: Paged, session_key: str) -> object:
     """The checkpoints of one session; of one that nobody knows there are none."""
     rows = await executor.do(
-        lambda engine: engine.store.page_of_session(session_key, paging.behind, paging.rows_to_fetch)
+        lambda engine: engine.store.page_of_session_checkpoints(
+            session_key, paging.behind, paging.rows_to_fetch
+        )
     )
     return _page(paging, rows)
 

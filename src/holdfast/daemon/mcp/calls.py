@@ -59,7 +59,7 @@ class Mcp:
 
     async def call(self, call: CallContext, name: str, arguments: Mapping[str, object]) -> Answer:
         """A tool's answer; if Holdfast fails, the model gets one sentence and the log the traceback."""
-        self._dispatcher.last_hook_at = time.monotonic()
+        self._dispatcher.last_used_at = time.monotonic()
         try:
             if table.looks_back(name) or not _tells_session(call):
                 call = await self._with_session(call)

@@ -130,7 +130,7 @@ class Dispatcher:
         self.http = ""
         self.link: Callable[[], str] = str
         """Makes a one-time login address for a browser; empty if there is no HTTP listener."""
-        self.last_hook_at = time.monotonic()
+        self.last_used_at = time.monotonic()
 
     def open(self, at: int) -> None:
         """Open the store; a corrupt one is set aside and a new one begun. Worker's thread."""
@@ -207,8 +207,8 @@ class Dispatcher:
 
     async def _answer_hook_event(self, request: wire.Request) -> bytes:
         """Record a hook event, and answer as soon as its transcript shows what the answer depends on."""
-        self.last_hook_at = time.monotonic()
-        answer_by, settle_by = self.last_hook_at + ANSWER_TIME, self.last_hook_at + SETTLING_TIME
+        self.last_used_at = time.monotonic()
+        answer_by, settle_by = self.last_used_at + ANSWER_TIME, self.last_used_at + SETTLING_TIME
         envelope = _received_now(envelope_of(request))
 
         def in_time() -> bool:
@@ -319,11 +319,13 @@ class Dispatcher:
         self._held.clear()
         drained = await self.drain()
         await self.catch_up()
-        return {"hook_events": drained, "checkpoints": await self.flush(0)}
+        return {"hook_events": drained, "checkpoints": await self.take_due_checkpoints(0)}
 
-    async def flush(self, waited_ms: int) -> int:
+    async def take_due_checkpoints(self, waited_ms: int) -> int:
         """Take the checkpoints that have been due for that long."""
-        return await self._worker.do(Urgency.HOUSEKEEPING, lambda: maintain.flush(self.engine, waited_ms))
+        return await self._worker.do(
+            Urgency.HOUSEKEEPING, lambda: maintain.take_due_checkpoints(self.engine, waited_ms)
+        )
 
     async def finalise_orphans(self) -> list[str]:
         """Close the sessions whose harness is gone."""
@@ -392,7 +394,7 @@ class Dispatcher:
         if error is not None:
             raise error
         path, backups, at = self.home / "store.db", self.home / "backups", _now()
-        quiet_for = time.monotonic() - self.last_hook_at
+        quiet_for = time.monotonic() - self.last_used_at
         if not is_daily_backup_due(path, backups, at):
             return
         if quiet_for < self._loaded(None).daemon.backup_quiet_seconds:

@@ -121,13 +121,15 @@ class Housekeeping:
             return
         await self.attempt("look at the settings", self._dispatcher.look_at_settings)
         await self.attempt("take in the spool", self._dispatcher.drain)
-        await self.attempt("take due checkpoints", partial(self._dispatcher.flush, DEBOUNCE_MS))
+        await self.attempt(
+            "take due checkpoints", partial(self._dispatcher.take_due_checkpoints, DEBOUNCE_MS)
+        )
         await self.attempt("have checkpoints written", self._dispatcher.rewrite_checkpoints)
         live = await self._dispatcher.live_sessions()
         self._watch.follow({Path(session.transcript) for session in live if session.transcript})
         if live:
             self._needed_at = time.monotonic()
-        unneeded = time.monotonic() - max(self._needed_at, self._dispatcher.last_hook_at)
+        unneeded = time.monotonic() - max(self._needed_at, self._dispatcher.last_used_at)
         if is_idle(unneeded, self._dispatcher.idle_exit_minutes()):
             self._leave("nobody needed it for long enough")
         elif is_outdated(holdfast.__version__, installed := installed_version()):

@@ -52,11 +52,11 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class Appended:
-    """The session after an append, and the records that were added."""
+    """The session after an append, and the records of the call as the program gave them."""
 
     session: Session
     records: tuple[Record, ...]
-    """The appended records, and a checkpoint if one fell due."""
+    """As the program gave them, so also those that the log had already; and a checkpoint if one fell due."""
 
 
 def append(engine: Engine, owner: Owner, records: Sequence[Record]) -> Appended:

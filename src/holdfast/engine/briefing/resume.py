@@ -140,18 +140,22 @@ def preview_brief(
 
     It is made for the harness of the session that it is about, unless its size is named.
     """
-    brief_input = _expected(engine, project, reason)
+    brief_input = _input_for_reason(engine, project, reason)
     if brief_input is None:
         return None
-    return _shown(engine, project, brief_input, chars)
+    return _fit_and_redact(engine, project, brief_input, chars)
 
 
 def preview_if_compacted(engine: Engine, session: Session) -> ComposedBrief:
     """The brief that the session would get if it were compacted now; nothing is stored."""
-    return _shown(engine, session.project, _own_state(engine, session, Reason.COMPACT), None)
+    return _fit_and_redact(
+        engine, session.project, _input_from_session(engine, session, Reason.COMPACT), None
+    )
 
 
-def _shown(engine: Engine, project: Project, brief_input: BriefInput, chars: int | None) -> ComposedBrief:
+def _fit_and_redact(
+    engine: Engine, project: Project, brief_input: BriefInput, chars: int | None
+) -> ComposedBrief:
     settings = engine.budget_settings(project)
     if chars is None:
         limit = _limit_of_session(engine, brief_input.session)
@@ -169,16 +173,16 @@ def _limit_of_session(engine: Engine, session: Session) -> AnswerLimit | None:
         return None
 
 
-def _expected(engine: Engine, project: Project, reason: Reason) -> BriefInput | None:
+def _input_for_reason(engine: Engine, project: Project, reason: Reason) -> BriefInput | None:
     """The input of the brief for a start with this reason: for all but a startup, of the newest session."""
     if reason is Reason.STARTUP:
         return next_brief(engine, project, "")
     newest = _newest_here(engine, project)
     if reason is Reason.CLEAR:
         starting = begin("", newest.harness if newest else "", project, engine.clock())
-        brief_input = _continued(engine, Predecessors(newest, ()), Reason.CLEAR, starting)
-        return _accompanied(engine, brief_input, Reason.CLEAR, starting)
-    return _own_state(engine, newest, reason) if newest else None
+        brief_input = _input_from_predecessor(engine, Predecessors(newest, ()), Reason.CLEAR, starting)
+        return _with_ledger_and_continuity(engine, brief_input, Reason.CLEAR, starting)
+    return _input_from_session(engine, newest, reason) if newest else None
 
 
 def _newest_here(engine: Engine, project: Project) -> Session | None:
@@ -195,8 +199,8 @@ def next_brief(engine: Engine, project: Project, harness: str) -> BriefInput | N
     """
     starting = begin("", harness, project, engine.clock())
     predecessors = find_predecessor(engine, project, "", "", None)
-    brief_input = _continued(engine, predecessors, Reason.STARTUP, starting if harness else None)
-    return _accompanied(engine, brief_input, Reason.STARTUP, starting)
+    brief_input = _input_from_predecessor(engine, predecessors, Reason.STARTUP, starting if harness else None)
+    return _with_ledger_and_continuity(engine, brief_input, Reason.STARTUP, starting)
 
 
 def brief_when_asked(engine: Engine, project: Project, session: Session | None) -> BriefInput | None:
@@ -208,7 +212,7 @@ def brief_when_asked(engine: Engine, project: Project, session: Session | None) 
         session.window > 0 or (predecessors.predecessor is None and _has_content(engine, session))
     ):
         predecessors = replace(predecessors, predecessor=session)
-    return _continued(engine, predecessors, Reason.ASKED, session)
+    return _input_from_predecessor(engine, predecessors, Reason.ASKED, session)
 
 
 def find_predecessor(
@@ -272,19 +276,21 @@ def _input_at_start(
         case Source.FORK | None:
             return None
         case Source.CLEAR:
-            brief_input = _continued(
+            brief_input = _input_from_predecessor(
                 engine, _cleared(engine, session, hook_event.previous), Reason.CLEAR, session
             )
-            return _accompanied(engine, brief_input, Reason.CLEAR, session)
+            return _with_ledger_and_continuity(engine, brief_input, Reason.CLEAR, session)
         case Source.STARTUP:
             predecessors = find_predecessor(
                 engine, session.project, session.key, hook_event.previous, session.process
             )
-            brief_input = _continued(engine, _settled(engine, predecessors), Reason.STARTUP, session)
-            return _accompanied(engine, brief_input, Reason.STARTUP, session)
+            brief_input = _input_from_predecessor(
+                engine, _settled(engine, predecessors), Reason.STARTUP, session
+            )
+            return _with_ledger_and_continuity(engine, brief_input, Reason.STARTUP, session)
 
 
-def _accompanied(
+def _with_ledger_and_continuity(
     engine: Engine, brief_input: BriefInput | None, reason: Reason, session: Session
 ) -> BriefInput | None:
     """The input with the leading ledger and the continuity, if the user's settings ask for them."""
@@ -325,11 +331,11 @@ def _own(engine: Engine, session: Session, reason: Reason) -> BriefInput | None:
     lost = reasons == [Reason.COMPACT] and reason is Reason.LATE and boundary_recorded and keeps
     if reasons and not lost:
         return None
-    brief_input = _own_state(engine, session, reason)
+    brief_input = _input_from_session(engine, session, reason)
     return replace(brief_input, words=(*_words_at_compaction(engine, session), *brief_input.words)[:2])
 
 
-def _own_state(engine: Engine, session: Session, reason: Reason) -> BriefInput:
+def _input_from_session(engine: Engine, session: Session, reason: Reason) -> BriefInput:
     brief_input = BriefInput(
         reason, session, engine.clock(), kept_by_harness=engine.harness(session.harness).kept_by_harness
     )
@@ -368,7 +374,7 @@ def _checked(engine: Engine, brief_input: BriefInput) -> BriefInput:
     return compare_brief(brief_input, redact, projects.root_now(engine.store, project))
 
 
-def _continued(
+def _input_from_predecessor(
     engine: Engine, predecessors: Predecessors, reason: Reason, starting: Session | None
 ) -> BriefInput | None:
     now, predecessor = engine.clock(), predecessors.predecessor

@@ -39,7 +39,7 @@ class Pruned:
     passages: int = 0
 
 
-def flush(engine: Engine, waited_ms: int = DEBOUNCE_MS) -> int:
+def take_due_checkpoints(engine: Engine, waited_ms: int = DEBOUNCE_MS) -> int:
     """Take the checkpoints that have been due for at least that long; returns how many."""
     live = [session for session in engine.store.live_sessions() if not engine.is_stopped(session.project)]
     return sum(_flushed(engine, one.key, waited_ms) for one in live if _calls(engine, one, waited_ms))

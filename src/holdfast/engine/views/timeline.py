@@ -69,7 +69,7 @@ def timeline_page(engine: Engine, session: str, behind: PageMark, limit: int) ->
     store = engine.store
     points = [
         *map(of_event, store.page_of_events(session, behind, limit)),
-        *map(of_checkpoint, store.page_of_session(session, behind, limit)),
+        *map(of_checkpoint, store.page_of_session_checkpoints(session, behind, limit)),
         *map(of_receipt, store.page_of_receipts(session, behind, limit)),
     ]
     return sorted(points, key=lambda point: (point.at, point.id), reverse=True)[:limit]

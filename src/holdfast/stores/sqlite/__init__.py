@@ -10,7 +10,7 @@ from holdfast.stores.sqlite.recovery.backups import (
     newest_backup,
     set_aside,
 )
-from holdfast.stores.sqlite.redactions import texts_of_copy
+from holdfast.stores.sqlite.redactor_versions import texts_of_copy
 from holdfast.stores.sqlite.rewriting import rewriting
 from holdfast.stores.sqlite.store import SqliteStore, open_in_memory, open_store
 

@@ -35,10 +35,10 @@ class Pages:
     def page_of_checkpoints(self, behind: PageMark, limit: int) -> list[Checkpoint]:
         return self._checkpoints(_CHECKPOINTS, _behind_iso(behind, limit))
 
-    def page_of_project(self, project_id: str, behind: PageMark, limit: int) -> list[Checkpoint]:
+    def page_of_project_checkpoints(self, project_id: str, behind: PageMark, limit: int) -> list[Checkpoint]:
         return self._checkpoints(_OF_PROJECT, {**_behind_iso(behind, limit), "project_id": project_id})
 
-    def page_of_session(self, session: str, behind: PageMark, limit: int) -> list[Checkpoint]:
+    def page_of_session_checkpoints(self, session: str, behind: PageMark, limit: int) -> list[Checkpoint]:
         return self._checkpoints(_OF_SESSION, {**_behind_iso(behind, limit), "session": session})
 
     def page_of_sessions(self, project_id: str, behind: PageMark, limit: int) -> list[Session]:

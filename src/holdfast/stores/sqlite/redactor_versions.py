@@ -1,7 +1,7 @@
-"""Redactors in SQLite: which redactor processed each row, rewriting the rows of an older one, and all texts.
+"""Redactor versions in SQLite: which redactor processed each row, and rewriting the rows of an older one.
 
 What is a secret is decided elsewhere. A row and its mark change in one transaction, so a process that is
-killed half-way leaves each row either unchanged or done.
+killed half-way leaves each row either unchanged or done. The salts of hashes are here too.
 """
 
 from __future__ import annotations
