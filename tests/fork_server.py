@@ -35,7 +35,7 @@ from collections.abc import Mapping, Sequence
 from typing import IO, Any, Final, NoReturn
 
 from holdfast.core.redaction.redact import redact
-from holdfast.core.text.patterns import compiled
+from holdfast.core.text.lazy_patterns import compiled
 
 PROGRAMS: Final = ("holdfast.cli", "holdfast.daemon")
 STREAMS: Final = 3

@@ -13,7 +13,7 @@ from pathlib import Path
 from holdfast import harnesses
 from holdfast.config import Config
 from holdfast.core.documents.continuity import ContinuityPart, LayerName, LayerSummary
-from holdfast.core.documents.continuity_audit import AuditScope, AuditTrigger
+from holdfast.core.documents.continuity_log import AuditScope, AuditTrigger
 from holdfast.core.events.world import Project
 from holdfast.core.session.session import Phase, begin
 from holdfast.engine.documents import continuity

@@ -15,7 +15,7 @@ import pytest
 
 from holdfast.config import Config
 from holdfast.core.documents.continuity import LayerName
-from holdfast.core.documents.continuity_audit import AuditScope
+from holdfast.core.documents.continuity_log import AuditScope
 from holdfast.engine.documents import continuity
 from holdfast.errors import HoldfastError
 from holdfast.settings import Continuity

@@ -17,7 +17,7 @@ import pytest
 from holdfast.core.brief.brief_input import Reason
 from holdfast.core.brief.budget import budget_for
 from holdfast.core.documents.continuity import ContinuityDocument, LayerName, parse, render
-from holdfast.core.documents.continuity_audit import entry_of
+from holdfast.core.documents.continuity_log import entry_of
 from holdfast.core.documents.continuity_startup import StartupLimits, startup
 from holdfast.core.documents.promotion import Destination, ReviewStep
 from holdfast.engine.briefing.start_context import continuity_at_start

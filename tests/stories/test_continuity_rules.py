@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.core.documents.continuity import ContinuityPart, LayerName
-from holdfast.core.documents.continuity_audit import AuditScope, AuditTrigger, WriteMode, earlier_entries
+from holdfast.core.documents.continuity_log import AuditScope, AuditTrigger, WriteMode, earlier_entries
 from holdfast.engine.documents import continuity, continuity_source
 from holdfast.engine.documents.continuity_source import ContinuitySource, SourceChoice
 from holdfast.errors import HoldfastError, TranscriptUnreadable

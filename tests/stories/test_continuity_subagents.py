@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 
 from holdfast.core.documents.continuity import ContinuityPart, LayerName
-from holdfast.core.documents.continuity_audit import AuditScope
+from holdfast.core.documents.continuity_log import AuditScope
 from holdfast.core.documents.promotion import ReviewState, ReviewStep
 from holdfast.engine.documents import continuity_source, dream
 from holdfast.engine.documents.continuity_source import SourceChoice

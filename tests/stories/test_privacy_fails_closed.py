@@ -15,7 +15,7 @@ from typing import Final, Self, TypeVar
 import pytest
 
 from holdfast import harnesses, hook
-from holdfast.core.documents.continuity_audit import AuditScope, AuditTrigger
+from holdfast.core.documents.continuity_log import AuditScope, AuditTrigger
 from holdfast.core.documents.ledger import Ledger, LedgerEntry
 from holdfast.core.work.handoff_content import HandoffWords
 from holdfast.daemon.local import spool, wire

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from holdfast import config
 from holdfast.core.redaction.redact import NO_LISTS, redact
-from holdfast.core.text.patterns import compile_patterns
+from holdfast.core.text.lazy_patterns import compile_patterns
 from holdfast.core.text.untrusted import printable
 from holdfast.daemon.local.listener import (
     BACKLOG,

@@ -11,7 +11,7 @@ import pytest
 
 from holdfast import harnesses
 from holdfast.core.documents.continuity import ContinuityPart, LayerName
-from holdfast.core.documents.continuity_audit import AuditScope, AuditTrigger
+from holdfast.core.documents.continuity_log import AuditScope, AuditTrigger
 from holdfast.core.events.world import Project
 from holdfast.core.session.session import Phase, Session, begin
 from holdfast.engine.briefing import wrapper

@@ -43,7 +43,9 @@ class BudgetSettings:
     """What the user's settings allow."""
 
     recovery_chars: int
+    """`continuity.recovery_budget_chars`: for the brief."""
     total_chars: int
+    """`brief.total_chars`: for all that a starting session is given."""
     continuity_lines: int
 
 

@@ -23,7 +23,7 @@ from holdfast.core.evidence.notes import notes_to_show
 from holdfast.core.evidence.prose import reader
 from holdfast.core.evidence.trail import CommandRun, FileTouch, Trail
 from holdfast.core.session.session import Session
-from holdfast.core.text.patterns import compiled
+from holdfast.core.text.lazy_patterns import compiled
 from holdfast.core.text.strings import one_line, shortened
 from holdfast.lazy_dataclass import dataclass
 

@@ -15,8 +15,8 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Final
 
+from holdfast.core.text.lazy_patterns import compiled
 from holdfast.core.text.markdown import BETWEEN_ENTRIES, entry_groups, lenient_blocks, without_item_mark
-from holdfast.core.text.patterns import compiled
 from holdfast.core.text.strings import one_line
 from holdfast.lazy_dataclass import dataclass
 

@@ -38,7 +38,7 @@ from holdfast.core.events.world import FileState
 from holdfast.core.evidence.kinds import KINDS, NoteKind
 from holdfast.core.evidence.trail import Trail, Utterance
 from holdfast.core.session.session import Session
-from holdfast.core.text.patterns import compiled
+from holdfast.core.text.lazy_patterns import compiled
 from holdfast.core.text.strings import elapsed, query_terms
 from holdfast.lazy_dataclass import dataclass
 

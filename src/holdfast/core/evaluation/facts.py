@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final, TypeAlias
 
+from holdfast.core.text.lazy_patterns import compiled
 from holdfast.core.text.markdown import BlockKind, blocks, without_fenced_code
-from holdfast.core.text.patterns import compiled
 from holdfast.core.text.strings import is_plain_word, plain_share, query_terms, text_lines
 from holdfast.lazy_dataclass import dataclass
 

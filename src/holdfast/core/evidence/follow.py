@@ -64,7 +64,7 @@ from holdfast.core.evidence.trail import (
     with_todo,
 )
 from holdfast.core.memory.memory import asked_to_remember
-from holdfast.core.text.patterns import compiled
+from holdfast.core.text.lazy_patterns import compiled
 from holdfast.core.text.strings import one_line, shortened
 from holdfast.core.text.untrusted import is_own_command
 

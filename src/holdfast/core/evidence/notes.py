@@ -14,7 +14,7 @@ from holdfast.core.events.event import AssistantText, Prompt, Replied
 from holdfast.core.evidence.kinds import KINDS, Ending, Merge, NoteKind
 from holdfast.core.evidence.prose import reader
 from holdfast.core.evidence.trail import TEXT_KEPT, Note, OpenCall, Trail, Utterance
-from holdfast.core.text.patterns import compiled
+from holdfast.core.text.lazy_patterns import compiled
 from holdfast.core.text.strings import content_words, one_line, query_terms, shortened
 
 Notes: TypeAlias = tuple[Note, ...]

@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from holdfast.core.events.durations import DAY_MS
-from holdfast.core.text.patterns import compiled
+from holdfast.core.text.lazy_patterns import compiled
 from holdfast.core.text.strings import one_line
 from holdfast.lazy_dataclass import dataclass
 

@@ -12,7 +12,7 @@ from holdfast.core.redaction.names import OPENING, PROVIDERS, NameMeaning, Proof
 from holdfast.core.redaction.prefilter import Rule
 from holdfast.core.redaction.spans import Rank, Span
 from holdfast.core.redaction.values import ENDS_LIKE_TYPE, is_code_name, is_drawn
-from holdfast.core.text.patterns import compiled
+from holdfast.core.text.lazy_patterns import compiled
 
 LONGEST_JUDGED: Final = 200
 """So many characters are enough to judge an unquoted value; what is redacted is all of it."""

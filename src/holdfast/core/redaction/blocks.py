@@ -17,7 +17,7 @@ from typing import Final
 
 from holdfast.core.redaction.prefilter import Rule, page_of, searches_for
 from holdfast.core.redaction.spans import PRIVATE, Rank, Span
-from holdfast.core.text.patterns import compiled
+from holdfast.core.text.lazy_patterns import compiled
 from holdfast.lazy_dataclass import dataclass
 
 KIND: Final = "private-key"

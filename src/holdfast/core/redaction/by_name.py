@@ -13,7 +13,7 @@ from holdfast.core.redaction.prefilter import Rule, TextPage
 from holdfast.core.redaction.sentences import passphrase_at, sentence_secret_at
 from holdfast.core.redaction.spans import VARIABLE, Rank, Span
 from holdfast.core.redaction.values import is_secret_unquoted
-from holdfast.core.text.patterns import compiled
+from holdfast.core.text.lazy_patterns import compiled
 
 # What they say, and in which scripts; a key must then show that it is one.
 _SCRIPTS: Final = compiled(

@@ -15,7 +15,7 @@ from holdfast.core.redaction.prefilter import TextPage
 from holdfast.core.redaction.spans import Rank, Span
 from holdfast.core.redaction.values import is_code_name, is_drawn, is_hex, is_mixed, is_scrambled
 from holdfast.core.redaction.views import encoded_at
-from holdfast.core.text.patterns import compiled
+from holdfast.core.text.lazy_patterns import compiled
 
 _SIGNS: Final = frozenset("\"'`=: /\n")
 _BINDS: Final = frozenset(":=>,(")

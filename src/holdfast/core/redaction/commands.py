@@ -14,7 +14,7 @@ from holdfast.core.redaction.names import Proof
 from holdfast.core.redaction.prefilter import Rule
 from holdfast.core.redaction.spans import Rank, Span
 from holdfast.core.redaction.values import is_drawn
-from holdfast.core.text.patterns import compiled
+from holdfast.core.text.lazy_patterns import compiled
 
 # How a value follows its flag: as the next word, or the next string of a list; right after it; or as the
 # second half of a pair.

@@ -16,7 +16,7 @@ from holdfast.core.redaction.values import (
     is_scrambled,
     reads_like_words,
 )
-from holdfast.core.text.patterns import compiled
+from holdfast.core.text.lazy_patterns import compiled
 from holdfast.lazy_dataclass import dataclass
 
 # What follows a prefix that words have too: a digit tells that it is none.

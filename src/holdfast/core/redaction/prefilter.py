@@ -12,7 +12,7 @@ from functools import partial
 from typing import Final
 
 from holdfast.core.redaction.spans import Span
-from holdfast.core.text.patterns import compiled
+from holdfast.core.text.lazy_patterns import compiled
 from holdfast.lazy_dataclass import dataclass
 
 

@@ -20,7 +20,7 @@ from holdfast.core.redaction.names import NameMeaning, Proof
 from holdfast.core.redaction.prefilter import Rule
 from holdfast.core.redaction.spans import Rank, Span
 from holdfast.core.redaction.values import is_code_name, is_drawn
-from holdfast.core.text.patterns import compiled
+from holdfast.core.text.lazy_patterns import compiled
 
 _PHRASE: Final = compiled(
     r"""(?:mnemonic|phrase)[\w"'`\\\])]{0,12}[ \t]{0,4}(?:(?:is|=>|[:=>-])[ \t]{0,4}){0,2}+[\\"'`\[(]{0,6}

@@ -16,7 +16,7 @@ from holdfast.core.redaction.blocks import EncodedDocument, documents, is_inside
 from holdfast.core.redaction.prefilter import TextPage
 from holdfast.core.redaction.spans import Span
 from holdfast.core.redaction.values import is_drawn, is_scrambled
-from holdfast.core.text.patterns import compiled
+from holdfast.core.text.lazy_patterns import compiled
 from holdfast.lazy_dataclass import dataclass
 
 # A letter or a digit that JSON or a string of code has escaped.

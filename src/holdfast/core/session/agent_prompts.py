@@ -16,7 +16,7 @@ from typing import Final
 from holdfast.core.events.event import Action, DigestGiven, Event, Origin, Remembered, ToolReturned
 from holdfast.core.evidence.trail import Trail
 from holdfast.core.session.pressure import THRESHOLDS, Threshold
-from holdfast.core.text.patterns import compiled
+from holdfast.core.text.lazy_patterns import compiled
 from holdfast.lazy_dataclass import dataclass
 
 MEMORY_FOLDERS: Final = frozenset({"memory", "memories"})

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import Final
 
-from holdfast.core.text.patterns import compiled
+from holdfast.core.text.lazy_patterns import compiled
 from holdfast.lazy_dataclass import dataclass
 
 

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum, auto
 from typing import Final, NamedTuple, TypeAlias
 
-from holdfast.core.text.patterns import compiled
+from holdfast.core.text.lazy_patterns import compiled
 
 MOST_NESTED: Final = 20
 

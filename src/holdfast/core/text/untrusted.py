@@ -17,7 +17,7 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Final
 
-from holdfast.core.text.patterns import compiled
+from holdfast.core.text.lazy_patterns import compiled
 
 RECALL: Final = "holdfast-recall"
 """The name in Holdfast's own marks; see `fence`."""

@@ -35,8 +35,8 @@ from holdfast.core.evidence.notes import notes_to_show
 from holdfast.core.evidence.patches import changes_in_patch
 from holdfast.core.evidence.prose import reader
 from holdfast.core.evidence.trail import CommandRun, FileTouch, Thing, Trail, Utterance, open_todos
+from holdfast.core.text.lazy_patterns import compiled
 from holdfast.core.text.markdown import blocks, lines_of
-from holdfast.core.text.patterns import compiled
 from holdfast.core.text.strings import one_line, shortened
 from holdfast.core.work.ledger_content import ledger_in_words
 from holdfast.lazy_dataclass import dataclass

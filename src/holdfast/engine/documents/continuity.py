@@ -32,7 +32,7 @@ from holdfast.core.documents.continuity import (
     summary_of,
     with_front_matter,
 )
-from holdfast.core.documents.continuity_audit import AuditEntry, AuditScope, AuditTrigger, WriteMode, entry_of
+from holdfast.core.documents.continuity_log import AuditEntry, AuditScope, AuditTrigger, WriteMode, entry_of
 from holdfast.core.documents.continuity_model import answer, answer_schema, question
 from holdfast.core.documents.continuity_startup import LayerContent
 from holdfast.core.documents.continuity_summary import Author, GeneratedSummary, confidence, generated

@@ -16,7 +16,7 @@ from types import MappingProxyType
 
 from holdfast import harnesses
 from holdfast.config import excluded
-from holdfast.core.documents.continuity_audit import AuditEntry, AuditScope, entry_of, latest_entry
+from holdfast.core.documents.continuity_log import AuditEntry, AuditScope, entry_of, latest_entry
 from holdfast.core.events.event import Event
 from holdfast.core.events.world import Project
 from holdfast.core.session.session import Session

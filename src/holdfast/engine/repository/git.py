@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
 from holdfast.core.events.world import Project
-from holdfast.core.text.patterns import compiled
+from holdfast.core.text.lazy_patterns import compiled
 from holdfast.lazy_dataclass import dataclass
 
 MAX_COMMITS: Final = 5

@@ -13,7 +13,7 @@ from holdfast.core.session.score import SessionScore
 from holdfast.core.session.session import Phase, Session
 from holdfast.stores.base import Captured, DailyCheckpoints, PageMark, RowHead, StoreCounts, Within
 from holdfast.stores.codec import decode_event, decode_session, to_iso
-from holdfast.stores.sqlite import checkpoints, memories, records
+from holdfast.stores.sqlite import checkpoints, indexing, memories
 from holdfast.stores.sqlite.database import Bindings, Database
 from holdfast.stores.sqlite.documents import where
 
@@ -61,7 +61,7 @@ class Pages:
         return [memories.memory_of(row) for row in rows]
 
     def page_of_scores(self, behind: PageMark, limit: int) -> list[SessionScore]:
-        return [records.score_of(row) for row in self._database.rows(_SCORES, _behind(behind, limit))]
+        return [indexing.score_of(row) for row in self._database.rows(_SCORES, _behind(behind, limit))]
 
     def projects(self) -> list[Project]:
         return [decode_session(metadata).project for (metadata,) in self._database.rows(_PROJECTS)]
@@ -125,7 +125,7 @@ _RECEIPTS_OF_SESSION: Final = _page(checkpoints.READ_RECEIPT, "session_key = :se
 
 _MEMORIES: Final = _page(memories.READ, memories.WITHIN, "created_at", "id")
 
-_SCORES: Final = _page(records.READ_SCORE, "true", "scored_at", "session_key")
+_SCORES: Final = _page(indexing.READ_SCORE, "true", "scored_at", "session_key")
 
 # The ids come out of an index, and so does the latest session of each: how many there are does not matter.
 _PROJECTS = """

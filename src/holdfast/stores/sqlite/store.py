@@ -16,9 +16,9 @@ from holdfast.stores.sqlite.database import Database, corrupt, translated
 from holdfast.stores.sqlite.documents import Documents
 from holdfast.stores.sqlite.events import Events, Logs
 from holdfast.stores.sqlite.forgetting import Erasing, Forgetting
+from holdfast.stores.sqlite.indexing import Records
 from holdfast.stores.sqlite.memories import Memories
 from holdfast.stores.sqlite.pages import Pages
-from holdfast.stores.sqlite.records import Records
 from holdfast.stores.sqlite.redactor_versions import Redactions
 from holdfast.stores.sqlite.schema import Migration, migrate, migrate_unsaved, refuse_later, shipped
 from holdfast.stores.sqlite.sessions import Sessions, Sites

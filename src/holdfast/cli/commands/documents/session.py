@@ -19,7 +19,7 @@ from holdfast.cli.printing import give, give_json, give_table, say, working
 from holdfast.core.brief.brief_input import Reason
 from holdfast.core.brief.budget import budget_for
 from holdfast.core.documents.continuity import TITLES, ContinuityPart, LayerName, LayerSummary
-from holdfast.core.documents.continuity_audit import AuditEntry, AuditScope, AuditTrigger, earlier_entries
+from holdfast.core.documents.continuity_log import AuditEntry, AuditScope, AuditTrigger, earlier_entries
 from holdfast.core.documents.continuity_startup import (
     LayerContent,
     Startup,

@@ -15,7 +15,7 @@ from holdfast.core.evidence.commands.outcomes import NAMES_KEPT, TestSummary
 from holdfast.core.evidence.commands.purpose import Purpose, final_search
 from holdfast.core.evidence.commands.shell import ProgramCall, parse_command
 from holdfast.core.evidence.trail import CommandRun
-from holdfast.core.text.patterns import compiled
+from holdfast.core.text.lazy_patterns import compiled
 from holdfast.lazy_dataclass import dataclass
 
 REFUSED: Final = "the user refused it"

@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Final, TypeAlias
 
-from holdfast.core.text.patterns import compiled
+from holdfast.core.text.lazy_patterns import compiled
 from holdfast.core.text.strings import one_line, shortened
 from holdfast.lazy_dataclass import dataclass
 

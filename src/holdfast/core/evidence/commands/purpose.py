@@ -12,8 +12,8 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from holdfast.core.evidence.commands.shell import ShellStep, parse_command, past_options
+from holdfast.core.text.lazy_patterns import compiled
 from holdfast.core.text.names import program_name
-from holdfast.core.text.patterns import compiled
 
 
 class Purpose(StrEnum):

@@ -14,8 +14,8 @@ from typing import Final
 
 from holdfast.core.events.event import Action
 from holdfast.core.evidence.patches import FileChange, changes_in_patch, path_below, with_located_paths
+from holdfast.core.text.lazy_patterns import compiled
 from holdfast.core.text.names import is_file_name, program_name
-from holdfast.core.text.patterns import compiled
 from holdfast.core.text.strings import one_line, shortened
 from holdfast.lazy_dataclass import dataclass
 

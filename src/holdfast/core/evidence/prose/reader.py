@@ -18,8 +18,8 @@ from typing import Final, NamedTuple
 from holdfast.core.evidence.kinds import NoteKind
 from holdfast.core.evidence.prose import prompt_rules, statement_rules
 from holdfast.core.evidence.prose.statement_rules import ProseRule, cached_pattern
+from holdfast.core.text.lazy_patterns import compiled
 from holdfast.core.text.markdown import BlockKind, blocks
-from holdfast.core.text.patterns import compiled
 
 LONGEST_SENTENCE: Final = 1_200
 """A sentence longer than this is pasted text; no rule is applied to it."""

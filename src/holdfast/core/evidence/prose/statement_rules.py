@@ -1,8 +1,9 @@
 """Statement rules: which words of an agent mean a next step, a decision, a need, a result or a failure.
 
 Tables and patterns for folded text (lower case, `'` for every apostrophe), except those of measurements: `MB`
-and `mb` differ. `reader` applies them to a text; `prompt_rules` has the rules for users' texts. Repetitions
-are bounded, so that no sentence can make a pattern slow.
+and `mb` differ. `reader` applies them to a text; `evidence.kinds` has a row for each kind of statement;
+`prompt_rules` has the rules for users' texts. Repetitions are bounded, so that no sentence can make a pattern
+slow.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Collection
 from functools import cache
 from typing import Final
 
-from holdfast.core.text.patterns import compiled
+from holdfast.core.text.lazy_patterns import compiled
 from holdfast.lazy_dataclass import dataclass
 
 _NOTHING: Final = r"(?!)"

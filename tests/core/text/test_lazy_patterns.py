@@ -13,8 +13,8 @@ import pytest
 
 import holdfast
 from holdfast import core
-from holdfast.core.text import patterns
-from holdfast.core.text.patterns import compile_patterns, compiled, without_possessive_groups
+from holdfast.core.text import lazy_patterns
+from holdfast.core.text.lazy_patterns import compile_patterns, compiled, without_possessive_groups
 
 SOURCE = Path(holdfast.__file__).parent
 POSSESSIVE = re.compile(r"(?<!\\)\)(?:[*+?]|\{[0-9,]+\})\+")
@@ -58,7 +58,7 @@ def test_every_pattern_of_core_can_be_compiled() -> None:
         value
         for module in modules
         for value in vars(module).values()
-        if isinstance(value, patterns._LazyPattern)
+        if isinstance(value, lazy_patterns._LazyPattern)
     ]
     assert len(lazy) > 100
     assert all("search" in vars(pattern) for pattern in lazy)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.core.documents.continuity_audit import (
+from holdfast.core.documents.continuity_log import (
     AuditEntry,
     AuditScope,
     AuditTrigger,

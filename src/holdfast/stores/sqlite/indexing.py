@@ -1,4 +1,4 @@
-"""Records in SQLite: which sessions are to be indexed, their stored passages, and their scores."""
+"""Indexing in SQLite: sessions that are to be indexed, their stored passages, recalls of them, and scores."""
 
 from __future__ import annotations
 
