@@ -100,6 +100,14 @@ def test_of_much_that_was_left_out_the_first_is_shown_and_the_rest_is_counted(
     assert lines[-1] == f"left out too: {left_out - 12} items that were needed less; `--json` lists them"
 
 
+@pytest.mark.parametrize("reason", ["startup", "clear", "compact"])
+def test_a_reason_for_a_transcript_is_refused(person: Person, transcript: Path, reason: str) -> None:
+    done = person.types("brief", "--harness", HARNESS, "--transcript", str(transcript), "--reason", reason)
+    assert done.status == 2
+    assert "--reason is for the stored sessions, not for a --transcript." in done.err
+    assert done.out == ""
+
+
 def test_nothing_is_stored_and_nothing_is_written_beside_it(person: Person, transcript: Path) -> None:
     before = transcript.read_bytes()
     words = ["brief", "--harness", HARNESS, "--transcript", str(transcript), "--until-line", "3"]

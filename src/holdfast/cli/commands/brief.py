@@ -56,13 +56,13 @@ _STARTS = "How the session starts: startup, clear or compact; else startup."
 @click.option("--until-line", type=_LINE, metavar="N", help="Read only the first N lines.")
 @click.option("--at", type=_Time(), metavar="TIME", help="Count ages from then; else from the last record.")
 @click.option("--budget", type=_SIZE, metavar="N", help="At most so many characters; else 2000, or as set.")
-@click.option("--reason", type=_START, default="startup", metavar="REASON", help=_STARTS)
+@click.option("--reason", type=_START, metavar="REASON", help=_STARTS)
 @json_option("Print brief and receipt as one JSON document.")
 def brief(
     *,
     project: Path | None,
     budget: int | None,
-    reason: str,
+    reason: str | None,
     as_json: bool,
     **reading: Any,  # noqa: ANN401 - the fields of _Reading
 ) -> None:
@@ -77,7 +77,9 @@ def brief(
     """
     source = _Reading(**reading)
     if source.transcript is None:
-        row = current_view("brief", ProjectChoice(project), reason=reason, budget=budget)
+        row = current_view("brief", ProjectChoice(project), reason=reason or "startup", budget=budget)
+    elif reason is not None:
+        raise click.UsageError("--reason is for the stored sessions, not for a --transcript.")
     else:
         row = _from_file(source, budget)
     if as_json:
