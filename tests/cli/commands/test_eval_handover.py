@@ -168,7 +168,7 @@ def test_malformed_questions_are_said_in_a_sentence(person: Person, words: list[
 def test_no_probe_is_said_in_a_sentence(person: Person, words: list[str]) -> None:
     for done in (person.types(*words, "--only", "77"), person.types(*words, "--beside-summary")):
         assert (done.status, done.out) == (1, "")
-        assert "there is no such probe in" in done.err
+        assert "there is no probe to score in" in done.err
         assert "hint: a probe is a folder with `about.json` and `questions.json`" in done.err
 
 

@@ -232,9 +232,9 @@ def test_a_text_that_is_not_there_is_named(probes: Path, tmp_path: Path) -> None
 
 def test_no_probe_at_all_is_an_error(probes: Path) -> None:
     for read in (probes_in, probes_beside_summary):
-        with pytest.raises(ProbeUnreadable, match="there is no such probe"):
+        with pytest.raises(ProbeUnreadable, match="there is no probe to score"):
             read(probes, lambda name: name == "03")
-    with pytest.raises(ProbeUnreadable, match="there is no such probe"):
+    with pytest.raises(ProbeUnreadable, match="there is no probe to score"):
         probes_beside_summary(probes, every)
 
 

@@ -137,7 +137,7 @@ def _entries(folder: Path) -> list[Path]:
 
 def _read_probes(folder: Path, probe_folders: Sequence[Path]) -> list[Probe]:
     if not probe_folders:
-        raise ProbeUnreadable(f"there is no such probe in `{folder}`", _LAYOUT)
+        raise ProbeUnreadable(f"there is no probe to score in `{folder}`", _LAYOUT)
     validation = _validation_list(folder / VALIDATION)
     return [_read_probe(one, validation) for one in probe_folders]
 
