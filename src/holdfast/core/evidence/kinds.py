@@ -25,14 +25,23 @@ class NoteKind(StrEnum):
     """What kind of statement a sentence is, by rule. The values are stored: never rename one."""
 
     CONSTRAINT = "constraint"
+    """A rule of the user for the work; no question, no report."""
     DECISION = "decision"
+    """The sentences that state a choice, with its reason if there is one."""
     NEXT = "next"
+    """What remains to be done: in words, under a heading, or as an open checkbox; never narration."""
     UNTRIED = "untried"
+    """Ideas that were named and not tried."""
     QUESTION = "question"
+    """Questions to the user, or left open at the end; no rhetorical ones."""
     CONFIRMED = "confirmed"
+    """What is reported to work, pass or be fixed; not what should, would or must."""
     FAILED = "failed"
+    """What was tried and is reported as failed."""
     MEASURED = "measured"
+    """Sentences with a measured number and its unit; not line numbers, versions, dates, ports or limits."""
     NEED = "need"
+    """What is required to run the work: a service, a version, a variable, a first step."""
 
 
 class Section(StrEnum):

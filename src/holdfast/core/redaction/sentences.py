@@ -224,7 +224,9 @@ def sentence_secret_at(text: str, place: int) -> Iterator[Span]:
             yield from in_call(text, name.end(), announced)
     elif text.startswith(_COMMANDS, start):
         yield from positional_at(text, start)
-    elif statement := _said_after(text, start, name.end() + (text[name.end() : name.end() + 1] in _CLOSES)):
+    elif statement := _statement_after(
+        text, start, name.end() + (text[name.end() : name.end() + 1] in _CLOSES)
+    ):
         match, judge = statement
         value, announced = trim_value(match["value"]), _announced(text, start, name)
         if announced and judge(value, announced):
@@ -264,8 +266,8 @@ def _announced(text: str, start: int, name: re.Match[str]) -> NameMeaning | None
     return names.announced_by(opening_before(text, start) + text[start : name.end()])
 
 
-def _said_after(text: str, start: int, end: int) -> tuple[re.Match[str], _Judge] | None:
-    """How a value is said of the name between these places; what the name means is asked later."""
+def _statement_after(text: str, start: int, end: int) -> tuple[re.Match[str], _Judge] | None:
+    """The words that state a value for the name at these offsets; what the name means is judged later."""
     name = text[start:end].lower()
     if text.startswith(("-", "/"), start) or text.endswith(_SETS, 0, start) or name in _DIRECTIVES:
         return _first((_FLAG,), text, end)

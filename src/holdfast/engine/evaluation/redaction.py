@@ -69,12 +69,12 @@ class Changed:
         return 1e6 * self.changed / self.characters if self.characters else None
 
 
-def found_by_holdfast(text: str) -> Iterator[tuple[int, int]]:
+def redacted_spans(text: str) -> Iterator[tuple[int, int]]:
     """The secrets that Holdfast finds."""
     return ((span.start, span.end) for span in secrets_in(text))
 
 
-def recall(labels: Iterable[LabelledSecret], finder: Finder = found_by_holdfast) -> dict[str, Share]:
+def recall(labels: Iterable[LabelledSecret], finder: Finder = redacted_spans) -> dict[str, Share]:
     """The share of labelled secrets that are removed, for each family and in total."""
     removed: dict[str, list[bool]] = {name: [] for name in (ALL, *Family)}
     for label in labels:
@@ -84,9 +84,7 @@ def recall(labels: Iterable[LabelledSecret], finder: Finder = found_by_holdfast)
     return {name: Share(sum(each), len(each)) for name, each in removed.items()}
 
 
-def missed_secrets(
-    labels: Iterable[LabelledSecret], finder: Finder = found_by_holdfast
-) -> list[LabelledSecret]:
+def missed_secrets(labels: Iterable[LabelledSecret], finder: Finder = redacted_spans) -> list[LabelledSecret]:
     """The labelled secrets that are not removed."""
     return [label for label in labels if label.value in text_without_secrets(label.text, finder)]
 
@@ -155,7 +153,7 @@ def halves(labels: Sequence[LabelledSecret]) -> tuple[list[LabelledSecret], list
     return parts
 
 
-def false_redactions(texts: Iterable[str], finder: Finder = found_by_holdfast) -> Changed:
+def false_redactions(texts: Iterable[str], finder: Finder = redacted_spans) -> Changed:
     """How much is changed in texts without a secret."""
     characters = redactions = changed = 0
     for text in texts:

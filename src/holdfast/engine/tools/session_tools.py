@@ -53,7 +53,7 @@ def give_digest(engine: Engine, session_key: str, digest: Digest) -> Checkpoint:
         raise HoldfastError(f"there is no session `{session_key}`", "leave the session out to use your own")
     text = _checked(digest)
     redact = engine.redactor(session.project).of_session(session.key)
-    return _given_before(engine, session, redact(text)) or _stored(engine, session, text)
+    return _recent_checkpoint_of(engine, session, redact(text)) or _stored(engine, session, text)
 
 
 def digest_text(digest: Digest) -> str:
@@ -94,7 +94,7 @@ def _own(text: str) -> str:
     return without_injected_text(text).strip()
 
 
-def _given_before(engine: Engine, session: Session, text: str) -> Checkpoint | None:
+def _recent_checkpoint_of(engine: Engine, session: Session, text: str) -> Checkpoint | None:
     """The agent's newest digest, if it has the same text and is recent."""
     for checkpoint in engine.store.checkpoints_of_session(session.key, CHECKPOINTS_LOOKED_AT):
         if checkpoint.trigger is Trigger.AGENT:

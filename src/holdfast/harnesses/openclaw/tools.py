@@ -81,7 +81,6 @@ _SUBJECTS: Final[Mapping[Action, tuple[str, ...]]] = {
 NESTED = "openclaw.nested-tool.v1"
 """The kind of message that reports a call made by another tool."""
 _PLAN = "update_plan"
-_PATCH = "apply_patch"
 _ALWAYS_SAYS = "bash"
 """pi's own shell: it reports every failing exit status, so a command without one exited with 0."""
 _GOES_ON = frozenset({"running", "accepted"})

@@ -161,6 +161,18 @@ update sessions
     maps=(map_session,),
 )
 
+_READ_MESSAGE = """
+select session_key, data
+  from messages
+ where rowid = :row
+"""
+_WRITE_MESSAGE = """
+update messages
+   set data     = :text0,
+       redactor = :redactor
+ where rowid = :row
+"""
+
 _MESSAGES = _Table(
     stale="""
 select rowid
@@ -169,17 +181,8 @@ select rowid
    and origin <> 'record'
  limit :limit
 """,
-    read="""
-select session_key, data
-  from messages
- where rowid = :row
-""",
-    write="""
-update messages
-   set data     = :text0,
-       redactor = :redactor
- where rowid = :row
-""",
+    read=_READ_MESSAGE,
+    write=_WRITE_MESSAGE,
     maps=(map_document,),
 )
 
@@ -191,17 +194,8 @@ select rowid
    and origin = 'record'
  limit :limit
 """,
-    read="""
-select session_key, data
-  from messages
- where rowid = :row
-""",
-    write="""
-update messages
-   set data     = :text0,
-       redactor = :redactor
- where rowid = :row
-""",
+    read=_READ_MESSAGE,
+    write=_WRITE_MESSAGE,
     maps=(map_record,),
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import TypeAlias
 
 from hypothesis import given
@@ -14,6 +15,13 @@ from holdfast.core.evidence.prose import reader
 from tests.tables import every_row
 
 Reader: TypeAlias = Callable[[str], tuple[str, ...]]
+
+NEXT_STEPS: Reader = partial(reader.statements_of, NoteKind.NEXT)
+UNTRIED_IDEAS: Reader = partial(reader.statements_of, NoteKind.UNTRIED)
+QUESTIONS: Reader = partial(reader.statements_of, NoteKind.QUESTION)
+CONFIRMED_RESULTS: Reader = partial(reader.statements_of, NoteKind.CONFIRMED)
+FAILURES: Reader = partial(reader.statements_of, NoteKind.FAILED)
+NEEDS: Reader = partial(reader.statements_of, NoteKind.NEED)
 
 SAID: tuple[tuple[Reader, str], ...] = (
     (
@@ -40,7 +48,7 @@ SAID: tuple[tuple[Reader, str], ...] = (
         """,
     ),
     (
-        reader.next_steps,
+        NEXT_STEPS,
         """
         Next: wire the exporter into the command line.
         Next steps: write the docs and tag the release.
@@ -63,7 +71,7 @@ SAID: tuple[tuple[Reader, str], ...] = (
         """,
     ),
     (
-        reader.untried_ideas,
+        UNTRIED_IDEAS,
         """
         We could also try a smaller batch size.
         Alternatively, the index could be built in the background.
@@ -81,7 +89,7 @@ SAID: tuple[tuple[Reader, str], ...] = (
         """,
     ),
     (
-        reader.questions,
+        QUESTIONS,
         """
         Should I delete the old table too?
         Do you want the report as CSV or as JSON?
@@ -98,7 +106,7 @@ SAID: tuple[tuple[Reader, str], ...] = (
         """,
     ),
     (
-        reader.confirmed_results,
+        CONFIRMED_RESULTS,
         """
         All 12 tests pass.
         The whole suite is green.
@@ -122,7 +130,7 @@ SAID: tuple[tuple[Reader, str], ...] = (
         """,
     ),
     (
-        reader.failures,
+        FAILURES,
         """
         Raising the limit didn't work because the proxy caps it too.
         The migration fails with a duplicate key.
@@ -164,7 +172,7 @@ SAID: tuple[tuple[Reader, str], ...] = (
         """,
     ),
     (
-        reader.needs,
+        NEEDS,
         """
         The tests need Redis on port 6380.
         It depends on a running Postgres.
@@ -209,7 +217,7 @@ NOT_SAID: tuple[tuple[Reader, str], ...] = (
         """,
     ),
     (
-        reader.next_steps,
+        NEXT_STEPS,
         """
         I will now run the tests.
         Let me check the next file.
@@ -229,7 +237,7 @@ NOT_SAID: tuple[tuple[Reader, str], ...] = (
         """,
     ),
     (
-        reader.untried_ideas,
+        UNTRIED_IDEAS,
         """
         Let me try another approach.
         I tried the newer driver and it works.
@@ -246,7 +254,7 @@ NOT_SAID: tuple[tuple[Reader, str], ...] = (
         """,
     ),
     (
-        reader.questions,
+        QUESTIONS,
         """
         Why does this matter? Because the lock is shared.
         What changed? The parser is stricter.
@@ -263,7 +271,7 @@ NOT_SAID: tuple[tuple[Reader, str], ...] = (
         """,
     ),
     (
-        reader.confirmed_results,
+        CONFIRMED_RESULTS,
         """
         I'll run the tests to verify that `rows_that_were_not_sent_before` works correctly.
         The function is working correctly.
@@ -297,7 +305,7 @@ NOT_SAID: tuple[tuple[Reader, str], ...] = (
         """,
     ),
     (
-        reader.failures,
+        FAILURES,
         """
         If it fails with a timeout, retry.
         The build would fail on Windows.
@@ -349,7 +357,7 @@ NOT_SAID: tuple[tuple[Reader, str], ...] = (
         """,
     ),
     (
-        reader.needs,
+        NEEDS,
         """
         Does it need Docker?
         If it needs Docker, skip it.
@@ -385,13 +393,13 @@ def test_a_text_read_once_says_the_same_as_the_single_readers() -> None:
     said = reader.read_statements(text)
     assert said == {
         NoteKind.DECISION: reader.decisions(text),
-        NoteKind.NEXT: reader.next_steps(text),
-        NoteKind.UNTRIED: reader.untried_ideas(text),
-        NoteKind.QUESTION: reader.questions(text),
-        NoteKind.CONFIRMED: reader.confirmed_results(text),
-        NoteKind.FAILED: reader.failures(text),
+        NoteKind.NEXT: NEXT_STEPS(text),
+        NoteKind.UNTRIED: UNTRIED_IDEAS(text),
+        NoteKind.QUESTION: QUESTIONS(text),
+        NoteKind.CONFIRMED: CONFIRMED_RESULTS(text),
+        NoteKind.FAILED: FAILURES(text),
         NoteKind.MEASURED: reader.measurements(text),
-        NoteKind.NEED: reader.needs(text),
+        NoteKind.NEED: NEEDS(text),
     }
     assert all(said.values())
 
@@ -405,11 +413,11 @@ READERS: tuple[Callable[[str], tuple[str, ...]], ...] = (
     reader.sentences,
     reader.constraints,
     reader.decisions,
-    reader.next_steps,
-    reader.untried_ideas,
-    reader.questions,
-    reader.confirmed_results,
-    reader.failures,
+    NEXT_STEPS,
+    UNTRIED_IDEAS,
+    QUESTIONS,
+    CONFIRMED_RESULTS,
+    FAILURES,
     reader.measurements,
 )
 
@@ -491,7 +499,7 @@ def test_items_are_what_their_heading_says() -> None:
 
 def test_a_lead_in_speaks_for_its_list_and_not_for_what_follows() -> None:
     text = "Remaining:\n- the Windows path\n  - and its test\n\nThe rest is finished.\n- a\n- b"
-    assert reader.next_steps(text) == ("the Windows path", "and its test")
+    assert NEXT_STEPS(text) == ("the Windows path", "and its test")
 
 
 def test_of_an_item_to_do_the_first_sentence_is_the_step() -> None:
@@ -501,7 +509,7 @@ def test_of_an_item_to_do_the_first_sentence_is_the_step() -> None:
         "- [ ] Tag it. That takes a minute.\n\n"
         "## Outstanding\n- No reviews yet.\n- None\n- Not yet tested on Windows\n- 无\n- Nothing else"
     )
-    assert reader.next_steps(text) == (
+    assert NEXT_STEPS(text) == (
         "Port the reader.",
         "Reload the shell: `exec $SHELL`.",
         "Tag it.",
@@ -510,19 +518,19 @@ def test_of_an_item_to_do_the_first_sentence_is_the_step() -> None:
 
 
 def test_a_paragraph_of_what_is_to_do_is_read_whole() -> None:
-    assert reader.next_steps("## Remaining\nPort the reader. Then the docs.") == (
+    assert NEXT_STEPS("## Remaining\nPort the reader. Then the docs.") == (
         "Port the reader.",
         "Then the docs.",
     )
 
 
 def test_an_open_box_is_a_next_step_and_a_ticked_one_is_not() -> None:
-    assert reader.next_steps("- [ ] port the reader\n- [x] TODO: write the test") == ("port the reader",)
+    assert NEXT_STEPS("- [ ] port the reader\n- [x] TODO: write the test") == ("port the reader",)
 
 
 def test_a_question_at_the_end_is_open_and_one_with_an_answer_is_not() -> None:
-    assert reader.questions("Is the trailing slash intended? It breaks the router.") == ()
-    assert reader.questions("It breaks the router. Is the trailing slash intended?") == (
+    assert QUESTIONS("Is the trailing slash intended? It breaks the router.") == ()
+    assert QUESTIONS("It breaks the router. Is the trailing slash intended?") == (
         "Is the trailing slash intended?",
     )
 

@@ -27,7 +27,7 @@ _WORDS: Final = re.compile(r"[a-z]+(?:'[a-z]+)?|[一-鿿]")
 
 
 def read_statements(text: str) -> dict[NoteKind, tuple[str, ...]]:
-    """All statements of an agent's text by kind, parsed once: cheaper than calling the single functions."""
+    """All statements of an agent's text by kind, parsed once: cheaper than one kind at a time."""
     candidates = _candidates(text)
     return {kind: rule(candidates) for kind, rule in _RULES.items()}
 
@@ -52,31 +52,6 @@ def decisions(text: str) -> tuple[str, ...]:
     return statements_of(NoteKind.DECISION, text)
 
 
-def next_steps(text: str) -> tuple[str, ...]:
-    """What remains to be done: in words, under a heading, or as an open checkbox; never narration."""
-    return statements_of(NoteKind.NEXT, text)
-
-
-def untried_ideas(text: str) -> tuple[str, ...]:
-    """Ideas that were named and not tried."""
-    return statements_of(NoteKind.UNTRIED, text)
-
-
-def questions(text: str) -> tuple[str, ...]:
-    """Questions to the user, or left open at the end; no rhetorical ones."""
-    return statements_of(NoteKind.QUESTION, text)
-
-
-def confirmed_results(text: str) -> tuple[str, ...]:
-    """What is reported to work, pass or be fixed; not what should, would or must."""
-    return statements_of(NoteKind.CONFIRMED, text)
-
-
-def failures(text: str) -> tuple[str, ...]:
-    """What was tried and is reported as failed."""
-    return statements_of(NoteKind.FAILED, text)
-
-
 def is_failing(failure: str) -> bool:
     """Whether a failure is a current state, which may be fixed next, and not a failed attempt."""
     folded = _folded(failure)
@@ -86,11 +61,6 @@ def is_failing(failure: str) -> bool:
 def is_check(sentence: str) -> bool:
     """Whether a sentence says only that tests, a linter or a build pass."""
     return statement_rules.CHECK.fullmatch(_folded(sentence)) is not None
-
-
-def needs(text: str) -> tuple[str, ...]:
-    """What is required to run the work: a service, a version, a variable, a first step."""
-    return statements_of(NoteKind.NEED, text)
 
 
 def measurements(text: str) -> tuple[str, ...]:
