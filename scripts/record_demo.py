@@ -18,16 +18,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from holdfast.cli.demo_session.recording import HOME, Fact
+from holdfast.cli.demo_session.questions import DemoQuestion
+from holdfast.cli.demo_session.recording import HOME
 from tests.clients import install
 from tests.clients.claude import Claude
-from tests.clients.model_server import ModelServer, Reply, Step, call, plain_text, say, together
+from tests.clients.model_server import ModelServer, Reply, Step, Usage, call, plain_text, say, together
 
 Json: TypeAlias = dict[str, Any]
 
 TARGET: Final = Path(__file__).resolve().parents[1] / "src" / "holdfast" / "cli" / "demo_session"
 HARNESS: Final = "claude-code"
-PROJECT: Final = f"{HOME}/orders"
+PROJECT: Final = f"{HOME}/shop"
 LARGEST: Final = 60_000
 EVENTS: Final = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "PostCompact", "SessionEnd")
 
@@ -53,131 +54,149 @@ class Cart:
 
 
 def total_cents(lines, discount_percent):
-    total = sum(cents * quantity for _, cents, quantity in lines)
-    return round(total * (100 - discount_percent) / 100)
+    return sum(cents * quantity * (100 - discount_percent) / 100 for _, cents, quantity in lines)
+''',
+    "refunds.py": '''"""Refunds, in cents."""
 
 
 def refund_cents(paid, asked):
     return asked
 ''',
+    "receipt.py": '''"""What is printed for the customer."""
+
+
+def receipt(cart):
+    return "\\n".join(f"{quantity} x {name}" for name, _, quantity in cart.lines)
+''',
     "test_pricing.py": """from cart import Cart
 
 
-def test_half_a_cent_is_rounded_up():
+def test_the_total_is_in_whole_cents():
     cart = Cart()
     cart.add("pencil", 30)
     assert cart.total(discount_percent=5) == 29
+
+
+def test_three_half_cents():
+    cart = Cart()
+    for name in ("red", "green", "blue"):
+        cart.add(name, 30)
+    assert cart.total(discount_percent=5) == 86
 """,
-    "test_refund.py": """import pytest
-from pricing import refund_cents
+    "test_refunds.py": """import pytest
+from refunds import refund_cents
 
 
-def test_refund_limit():
+def test_no_more_than_was_paid():
     with pytest.raises(ValueError):
         refund_cents(paid=100, asked=101)
 """,
 }
 
-FIRST_PROMPT: Final = (
-    "test_pricing.py fails for a cart with a discount. Find out why and fix it. "
-    "One rule: never change the public API of cart.py, the mobile team imports it."
-)
+FIRST_PROMPT: Final = """Please do these three things in the shop:
+1. Round order totals to whole cents in pricing.py.
+2. Refuse refunds beyond what was paid, in refunds.py, with a ValueError.
+3. Print the discount on the receipt, in receipt.py.
+
+Never change the public API of cart.py: the mobile team imports it."""
 CORRECTION: Final = (
-    "Not with floats: money is Decimal with ROUND_HALF_UP. "
-    "And count how many totals the old rounding got wrong, support needs the number."
+    "No: the total must be rounded only once, half up. Never round line items: "
+    "three half cents must not become two cents too many."
 )
-QUESTION: Final = "Is cart.py still as it was?"
+GO_ON: Final = "Good, go on."
 NEXT_PROMPT: Final = "Go on with what is open."
 POOR_SUMMARY: Final = (
-    "The user asked for help with a failing test in a small Python project. The assistant changed the "
-    "rounding in pricing.py and the test passes now. The user also wanted some statistics, which were given."
+    "The user asked for some changes to a small shop. The assistant rounds each line item in pricing.py, "
+    "then reworked the rounding after feedback. It is now editing refunds.py."
 )
 
-BY_FLOAT: Final = "    return int(total * (100 - discount_percent) / 100 + 0.5)\n"
-BY_DECIMAL: Final = """    exact = Decimal(total) * (100 - discount_percent) / 100
-    return int(exact.quantize(Decimal(1), ROUND_HALF_UP))
+BY_NOTHING: Final = (
+    "    return sum(cents * quantity * (100 - discount_percent) / 100 for _, cents, quantity in lines)\n"
+)
+BY_LINE: Final = (
+    "    lines_cents = (cents * quantity * (100 - discount_percent) for _, cents, quantity in lines)\n"
+    "    return sum((hundredths + 50) // 100 for hundredths in lines_cents)\n"
+)
+BY_TOTAL: Final = """    total = sum(cents * quantity for _, cents, quantity in lines)
+    return (total * (100 - discount_percent) + 50) // 100
 """
 WITH_LIMIT: Final = """    if asked > paid:
-        raise ValueError("a refund beyond the order")
+        raise ValueError("a refund beyond what was paid")
     return asked
 """
-COUNT_WRONG: Final = '''"""How many totals the old rounding got wrong."""
-
-from pricing import total_cents
-
-carts = [(cents, percent) for cents in range(1, 1001) for percent in range(1, 100)]
-wrong = sum(
-    round(cents * (100 - percent) / 100) != total_cents([("x", cents, 1)], percent)
-    for cents, percent in carts
-)
-print(f"{wrong:,} of {len(carts):,} totals were wrong")
-'''
-NUMBER: Final = "1,300 of 99,000"
 TEST_PRICING: Final = "python -m pytest -q test_pricing.py"
-TEST_ALL: Final = "python -m pytest -q"
+TEST_REFUNDS: Final = "python -m pytest -q test_refunds.py"
 
-
-FACTS: Final = (
-    Fact("the user's rule", "never change the public API of cart.py", ("public API of cart.py",)),
-    Fact("the user's correction", "not with floats", ("not with floats",)),
-    Fact("the decision", "Decimal, rounded once per cart", ("Decimal", "rounded once per cart")),
-    Fact("the number measured", f"{NUMBER} totals were wrong", (NUMBER,)),
-    Fact("the file that was changed", "pricing.py", ("pricing.py",)),
-    Fact("the test that passes", TEST_PRICING, (TEST_PRICING,)),
-    Fact(
-        "the test that fails", "test_refund_limit, it DID NOT RAISE", ("test_refund_limit", "DID NOT RAISE")
+QUESTIONS: Final = (
+    DemoQuestion(
+        "How are totals rounded?",
+        below=("Rules", "Decisions"),
+        words=("round",),
+        right=(r"\btotal\b[^.\n]*\bonce\b",),
+        wrong=(r"\brounds? each line", r"\beach line item\b[^.\n]* is rounded"),
     ),
-    Fact("the next step", "refund_cents must raise ValueError", ("refund_cents must raise ValueError",)),
+    DemoQuestion(
+        "What is still to do?",
+        below=("Now", "Next"),
+        words=("to do", "next", "remain", "still open"),
+        right=("Refuse refunds", "Print the discount"),
+        wrong=("Round order totals",),
+    ),
+    DemoQuestion(
+        "Where was I?",
+        below=("Now", "Failures"),
+        words=("editing", "not run since"),
+        right=(r"\brefunds\.py", "not run since the last edit"),
+        wrong=(r"not committed: .*\bpricing\.py",),
+    ),
 )
-LEFT: Final = "a summary, the last message, and the files read last"
 
 
 def first_turn(project: Path) -> Iterator[Step]:
-    """The agent finds the cause and mends it in a way that the user will not like."""
+    """The agent rounds in a way that the user will not like."""
     pricing = str(project / "pricing.py")
-    yield together(say("I run the failing test first."), call("Bash", command=TEST_PRICING))
     yield together(call("Read", file_path=pricing), call("Read", file_path=str(project / "cart.py")))
     yield together(
-        say("The cause: `round` rounds half to even, so 28.5 becomes 28."),
-        _edit(pricing, "    return round(total * (100 - discount_percent) / 100)\n", BY_FLOAT),
+        say(
+            "Decision: each line item of an order is rounded to whole cents, because a receipt then adds up."
+        ),
+        _edit(pricing, BY_NOTHING, BY_LINE),
     )
     yield call("Bash", command=TEST_PRICING)
-    yield say("Half a cent is rounded up now and test_pricing.py passes. cart.py is untouched.")
+    yield say(
+        "Each line item is rounded now. One test still fails: three half cents give 87, "
+        "and test_three_half_cents wants 86. Shall I change that test?"
+    )
 
 
 def second_turn(project: Path) -> Iterator[Step]:
-    """The agent does as it was told, counts, and finds what is still broken."""
-    pricing, count = str(project / "pricing.py"), str(project / "count_wrong.py")
-    yield _edit(pricing, BY_FLOAT, BY_DECIMAL)
-    yield _edit(
-        pricing,
-        '"""Prices, in cents."""\n',
-        '"""Prices, in cents."""\n\nfrom decimal import ROUND_HALF_UP, Decimal\n',
-    )
+    """The agent does as it was told, and the first item is finished."""
+    yield _edit(str(project / "pricing.py"), BY_LINE, BY_TOTAL)
     yield call("Bash", command=TEST_PRICING)
-    yield call("Write", file_path=count, content=COUNT_WRONG)
-    yield call("Bash", command="python count_wrong.py")
-    yield call("Bash", command=TEST_ALL)
+    yield call("Bash", command='git commit -qam "Round totals"')
     yield say(
-        "Decision: totals are Decimal with ROUND_HALF_UP, rounded once per cart and not per line. "
-        f"Measured: the old rounding got {NUMBER} totals wrong. "
-        "Next: refund_cents must raise ValueError beyond the order, one test still fails on that."
+        "Decision: the total of an order is rounded to whole cents once, half up, not each line item, "
+        "because their errors add up. "
+        "Item 1 is done: both tests of test_pricing.py pass, and it is committed."
     )
 
 
-def third_turn(_: Path) -> Iterator[Step]:
-    """A short answer, so that the last message says nothing of the work."""
-    yield call("Bash", command="git diff --stat -- cart.py")
-    yield say("Yes, it has no changes.")
+def third_turn(project: Path) -> Iterator[Step]:
+    """The window is full in the middle of the second item."""
+    refunds = str(project / "refunds.py")
+    yield together(say("Now item 2."), call("Bash", command=TEST_REFUNDS), call("Read", file_path=refunds))
+    yield together(
+        say("I give refund_cents its limit, then I run its test again."),
+        _edit(refunds, "    return asked\n", WITH_LIMIT),
+        usage=FULL,
+    )
+    yield call("Bash", command=TEST_REFUNDS)
+    yield say("Item 2 is done: test_refunds.py passes. Item 3 is next.")
 
 
-def next_turn(project: Path) -> Iterator[Step]:
-    """After the compaction: the agent goes on with what was open."""
-    pricing = str(project / "pricing.py")
-    yield call("Read", file_path=pricing)
-    yield _edit(pricing, "    return asked\n", WITH_LIMIT)
-    yield call("Bash", command=TEST_ALL)
-    yield say("refund_cents raises ValueError beyond the order, and all tests pass. cart.py is as it was.")
+FULL: Final = Usage(input=150_000)
+"""What makes the harness compact before its next request, with the flag below."""
+FLAGS: Final = ("--allowedTools", "Bash", "Edit", "Read", "--autocompact", "100k")
 
 
 def _edit(path: str, old: str, new: str) -> Reply:
@@ -189,6 +208,8 @@ def _edit(path: str, old: str, new: str) -> Reply:
 HOOK: Final = r"""
 import json, os, sys, time
 letter = json.load(sys.stdin)
+if letter["hook_event_name"] == "PreCompact":
+    time.sleep(0.5)  # a real model takes longer for its last words, and the harness writes its records late
 at = time.time_ns() // 1_000_000
 path = letter["transcript_path"]
 shown = open(path, "rb").read().count(b"\n") if os.path.exists(path) else 0
@@ -216,7 +237,7 @@ def main() -> int:
     """Play the story, strip what came of it, and put it into the package."""
     with tempfile.TemporaryDirectory(prefix="record-demo-") as scratch, ModelServer() as server:
         root = Path(scratch).resolve()
-        claude = Claude(install.install(), root, server, env=_environment())
+        claude = Claude(install.CLAUDE_CODE.install(), root, server, env=_environment())
         recorded = play(claude, server, root)
         texts = {name: _neutral(text, claude, root) for name, text in _texts(recorded).items()}
         _refuse_traces(texts, root)
@@ -234,19 +255,18 @@ def play(claude: Claude, server: ModelServer, root: Path) -> Recorded:
     (root / "hook.py").write_text(HOOK, encoding="utf-8")
     claude.install_hooks(_hook_command(root), EVENTS)
     server.summarize_as(POOR_SUMMARY)
-    with claude.start_stream("--allowedTools", "Bash", "Edit", "Read", "Write") as stream:
-        for prompt, turn in ((FIRST_PROMPT, first_turn), (CORRECTION, second_turn), (QUESTION, third_turn)):
+    with claude.start_stream(*FLAGS) as stream:
+        for prompt, turn in ((FIRST_PROMPT, first_turn), (CORRECTION, second_turn), (GO_ON, third_turn)):
             server.script(*turn(claude.project))
             stream.ask(prompt)
-        _require(f"{NUMBER} totals were wrong" in server.last().text, f"the count is not {NUMBER}")
-        stream.ask("/compact")
-        server.script(*next_turn(claude.project))
-        stream.ask(NEXT_PROMPT)
         session = stream.session
         stream.close()
+    _require(not server.unused(), "some of the story was not played")
+    _require(len(server.compactions()) == 1, "the window was not compacted once")
     compaction = server.requests.index(server.compactions()[0])
     window = plain_text(server.requests[compaction + 1].body["messages"])
-    _require(not server.unused(), "some of the story was not played")
+    server.script(say("Which list do you mean?"))
+    _require(claude.prompt(NEXT_PROMPT).code == 0, "no other session starts")
     files = {path.name: path.read_text(encoding="utf-8") for path in sorted(claude.project.glob("*.py"))}
     return Recorded(_lines(log), claude.records(session), files, window)
 
@@ -267,6 +287,7 @@ def _environment() -> dict[str, str]:
         "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTEST_ADDOPTS": "-p no:cacheprovider",
+        **{f"GIT_{who}_{what}": "you" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
     }
 
 
@@ -293,17 +314,26 @@ KEPT_LETTER_KEYS: Final = frozenset(
 
 def _texts(recorded: Recorded) -> dict[str, str]:
     kept = [_told(record) for record in recorded.records]
-    hook_events = [_hook_event(row, kept) for row in recorded.hook_events]
+    first = recorded.hook_events[0]["payload"]
+    of_session = [row for row in recorded.hook_events if row["payload"]["session_id"] == first["session_id"]]
+    others = [row for row in recorded.hook_events if row not in of_session]
+    names = [row["payload"]["hook_event_name"] for row in of_session]
+    boundary = next(
+        place for place, record in enumerate(recorded.records) if record.get("subtype") == "compact_boundary"
+    )
     story = {
         "harness": HARNESS,
-        "session": recorded.hook_events[0]["payload"]["session_id"],
+        "session": first["session_id"],
         "project": PROJECT,
-        "transcript": recorded.hook_events[0]["payload"]["transcript_path"],
-        "left": LEFT,
-        "last_message": _last_message(recorded),
-        "facts": [asdict(fact) for fact in FACTS],
+        "transcript": first["transcript_path"],
+        "hook_events_before": names.index("PreCompact"),
+        "shown_before": sum(record is not None for record in kept[:boundary]),
+        "last_words": _last_words(recorded),
+        "questions": [asdict(question) for question in QUESTIONS],
         "files": recorded.files,
+        "next_start": _hook_event(others[0], []),
     }
+    hook_events = [_hook_event(row, kept) for row in of_session]
     return {
         "story.json": json.dumps(story, indent=1) + "\n",
         "hook_events.jsonl": "".join(f"{json.dumps(payload)}\n" for payload in hook_events),
@@ -311,16 +341,18 @@ def _texts(recorded: Recorded) -> dict[str, str]:
     }
 
 
-def _last_message(recorded: Recorded) -> str:
-    """What the harness kept beside its summary, proven to be all of the facts that the model still had."""
+def _last_words(recorded: Recorded) -> str:
+    """What the harness kept beside its summary; with the summary it is all that answers the questions."""
     boundary = next(record for record in recorded.records if record.get("subtype") == "compact_boundary")
     kept = boundary["compactMetadata"]["preservedMessages"]["uuids"]
     said = [record for record in recorded.records if record["type"] == "assistant" and record["uuid"] in kept]
     blocks = [block for record in said for block in record["message"]["content"]]
     text = "\n".join(block["text"] for block in blocks if block["type"] == "text")
-    for fact in FACTS:
-        as_told = fact.is_in(f"{POOR_SUMMARY}\n{text}") == fact.is_in(recorded.window)
-        _require(as_told, f"what the model was sent says otherwise: {fact.name}")
+    for question in QUESTIONS:
+        for sign in question.right:
+            is_left = re.search(sign, f"{POOR_SUMMARY}\n{text}", re.IGNORECASE)
+            is_sent = re.search(sign, recorded.window, re.IGNORECASE)
+            _require(bool(is_left) == bool(is_sent), f"what the model was sent answers: {question.text}")
     return text
 
 

@@ -105,7 +105,9 @@ def test_the_first_description_of_the_settings_can_be_used_in_our_spelling(tmp_p
     assert flush.thresholds == tuple(
         Threshold(row["percent"], row["prompt"], Delivery(row["injectAs"])) for row in rows
     )
-    assert flush.thresholds[:2] == THRESHOLDS[:2]
+    assert [one.percent for one in flush.thresholds] == [one.percent for one in THRESHOLDS]
+    for theirs, ours in zip(flush.thresholds[:2], THRESHOLDS[:2], strict=True):
+        assert ours.text.startswith(f"{theirs.text}\n"), "ours asks for a digest too"
 
 
 @pytest.mark.parametrize("text", ["[session]\ninherit = true", "session.inherit = true"])

@@ -74,7 +74,13 @@ class Continuity:
     retention_days: int = _setting(
         7, "Days a checkpoint is kept; the newest of each session stays longer.", 1, 3_650, deletes=True
     )
-    recovery_budget_chars: int = _setting(2_000, "Characters of a brief that recovery may use.", 200, 20_000)
+    recovery_budget_chars: int = _setting(
+        2_000,
+        "Characters reserved for a brief. Unless it is set, a brief at a start without history (a new "
+        "session, `/clear`, after a crash) may also use what is left of `brief.total_chars`.",
+        200,
+        20_000,
+    )
     recovery_window_hours: int = _setting(
         4, "Hours during which another session's work is still picked up.", 1, 720
     )
@@ -267,8 +273,8 @@ class Checkpoint:
     )
     model: str = _setting(
         "",
-        "The model that rewrites them in the background: `anthropic/NAME`, `openai/NAME`, or `command`; "
-        "empty: none, they are made by rule.",
+        "The model that writes at them, in the background after the turn, what a session hands over: "
+        "`anthropic/NAME`, `openai/NAME`, or `command`; empty: none, rules write it.",
     )
     fallback_to_main: bool = _setting(
         default=True,

@@ -16,16 +16,21 @@ NAMED: Final[Mapping[str, frozenset[str]]] = {
     TABLE: ALL,
     # Which rule reads which kind.
     "core/evidence/prose/reader.py": ALL,
-    # What users say becomes rules and decisions; what is confirmed ends steps and failures.
-    "core/evidence/notes.py": frozenset(
-        {"CONSTRAINT", "DECISION", "NEXT", "QUESTION", "CONFIRMED", "FAILED"}
+    # Which sentence becomes a note of which kind, and what ends it.
+    "core/evidence/notes.py": ALL,
+    # What a command did to the work: commits, tasks, failures that are over, the text of a task.
+    "core/evidence/command_notes.py": frozenset(
+        {"CONFIRMED", "DOING", "NEXT", "FAILED", "CONSTRAINT", "REQUEST"}
     ),
-    # The user's rules are weighed by their place, and left out of the prompts that say them.
-    "core/brief/items.py": frozenset({"CONSTRAINT"}),
-    # What the user ruled needs no confirmation.
-    "core/documents/ledger_update.py": frozenset({"CONSTRAINT"}),
-    # A rule may contradict what was run.
-    "core/documents/continuity_summary.py": frozenset({"CONSTRAINT"}),
+    # The current request is a goal even if every sentence of it is a rule.
+    "core/work/compute.py": frozenset({"REQUEST"}),
+    # A rule may contradict what was run. The continuity has a section for what was not tried, and what the
+    # work needs is a place that all worktrees share.
+    "core/documents/continuity_summary.py": frozenset({"CONSTRAINT", "UNTRIED", "NEED"}),
+    # A model is shown untried ideas in a list of their own.
+    "core/agent_log/summary.py": frozenset({"UNTRIED"}),
+    # Labels for what the section alone does not say.
+    "core/work/lines.py": frozenset({"UNTRIED", "MEASURED", "NEED"}),
 }
 """The modules that are about certain kinds, and which."""
 
@@ -78,10 +83,10 @@ def test_the_list_names_no_more_than_is_needed() -> None:
 @pytest.mark.parametrize(
     ("path", "text"),
     [
-        ("core/work/ledger_content.py", "trail.noted(NoteKind.DECISION)"),
+        ("core/documents/ledger_content.py", "trail.noted(NoteKind.DECISION)"),
         ("core/session/checkpoint.py", "TITLES = {kinds.NoteKind.NEXT: 'Next Steps'}"),
         ("core/agent_log/summary.py", "trail.noted(NoteKind('untried'))"),
-        ("core/work/handoff_content.py", "trail.noted(NoteKind['UNTRIED'])"),
+        ("core/documents/handoff_content.py", "trail.noted(NoteKind['UNTRIED'])"),
         ("core/brief/items.py", "if note.kind is NoteKind.FAILED: ..."),
     ],
 )
@@ -92,8 +97,8 @@ def test_a_kind_that_a_document_names_is_found(path: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("path", "text"),
     [
-        ("core/brief/items.py", "trail.noted(NoteKind.CONSTRAINT)"),
-        ("core/work/ledger_content.py", "[trail.noted(row.kind) for row in KINDS.values()]"),
+        ("core/work/compute.py", "replace(statement, kind=NoteKind.REQUEST)"),
+        ("core/documents/ledger_content.py", "[trail.noted(row.kind) for row in KINDS.values()]"),
         ("core/evidence/trail.py", "class Note:\n    kind: NoteKind"),
     ],
 )

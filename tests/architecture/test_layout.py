@@ -19,11 +19,11 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "redaction",
         "memory",
         "evidence",
+        "work",
         "session",
         "agent_log",
         "documents",
         "brief",
-        "work",
         "evaluation",
     ),
     "engine": (

@@ -30,6 +30,7 @@ CONTINUITY: Final = """# Continuity
 ## Files, decisions, environment
 
 - Never touch the ledger table
+- We decided to round each line
 """
 Page = Any
 """A page of Playwright's, which is installed for these tests alone."""

@@ -115,15 +115,17 @@ class TestReview:
         page.get_by_role("button", name="Put up candidates").click()
         page.locator(".candidate").first.wait_for()
         assert page.locator(".candidate ins", has_text="Never touch the ledger table").count() == 1
-        one = page.locator(".candidate", has_text="The cart adds up")
-        while "The cart adds up" not in page.evaluate("document.activeElement.textContent"):
+        one = page.locator(".candidate", has_text="We decided to round each line")
+        while "We decided to round each line" not in page.evaluate("document.activeElement.textContent"):
             page.keyboard.press("j")
         page.keyboard.press("a")
         one.locator(".badge.approved").wait_for()
-        wait_until(lambda: "The cart adds up" in page.evaluate("document.activeElement.textContent"))
+        wait_until(
+            lambda: "We decided to round each line" in page.evaluate("document.activeElement.textContent")
+        )
         page.keyboard.press("p")
         one.locator(".badge.promoted").wait_for()
-        assert "The cart adds up" in texts(site)
+        assert "We decided to round each line" in texts(site)
 
 
 class TestSession:

@@ -13,7 +13,7 @@ import pytest
 from holdfast.daemon.local import client
 from tests.chaos.conftest import assert_kept, assert_nobody_is_left, settle
 from tests.chaos.crowd import Crowd
-from tests.daemon.conftest import wait_until
+from tests.daemon.conftest import LIMIT_S, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -30,6 +30,7 @@ def test_while_another_program_holds_the_store_hook_events_wait(crowd: Crowd) ->
     for number in range(STEPS):
         crowd.speak(number)
     other = apsw.Connection(str(crowd.home / "store.db"))
+    other.set_busy_timeout(LIMIT_S * 1000)  # the daemon may be writing just now
     try:
         other.execute("begin immediate")
         # Each waits as long as a hook waits, and is then in the spool.

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.cli.commands import brief
-from holdfast.core.brief.compose import REPEATED
+from holdfast.core.brief.select import REPEATED
 from holdfast.daemon.local import client, wire
 from holdfast.stores.sqlite import open_store
 from tests.cli.conftest import HARNESS, Done, Person
@@ -26,6 +26,8 @@ from tests.cli.conftest import HARNESS, Done, Person
 LOOKING = [
     ["sessions"],
     ["sessions", "--limit", "1"],
+    ["show"],
+    ["show", "s1"],
     ["checkpoints"],
     ["checkpoints", "--all", "--search", "retries"],
     ["checkpoints", "--session", "s1"],
@@ -111,6 +113,7 @@ def test_a_command_prints_the_same_with_the_daemon_and_without(worker: Person, s
     [
         (["status"], "holdfast.cli.commands.daemon.daemon"),
         (["sessions"], "holdfast.cli.commands.sessions"),
+        (["show"], "holdfast.cli.commands.sessions"),
         (["checkpoints"], "holdfast.cli.commands.sessions"),
         (["config"], "holdfast.cli.commands.daemon.config"),
         (["brief"], "holdfast.cli.commands.brief"),
@@ -144,7 +147,7 @@ def test_with_the_daemon_up_a_command_loads_nothing_heavy(
 
 def test_settings_of_the_shell_that_asks_count_and_not_those_of_the_daemon(worker: Person) -> None:
     long_ago = Person(worker.root, {"HOLDFAST_CONTINUITY_RECOVERY_BUDGET_CHARS": "200"})
-    assert worker.types("brief", "--json").json["receipt"]["budget"] == 2_000
+    assert worker.types("brief", "--json").json["receipt"]["budget"] == 6_000
     assert long_ago.types("brief", "--json").json["receipt"]["budget"] == 200
 
 
@@ -233,3 +236,24 @@ def listening(
 
 def test_why_an_item_is_left_out_is_written_the_same_on_both_sides() -> None:
     assert brief.REPEATED == REPEATED
+
+
+def test_show_tells_the_work_state_by_section_and_lists_have_the_title(worker: Person) -> None:
+    shown = worker.types("show", "s1")
+    title, _, sections = shown.out.partition("\n\n")
+    assert len(title) <= 60
+    assert title in worker.types("sessions").out
+    assert sections.startswith("Goal\n- ")
+    assert [line for line in sections.splitlines() if line.startswith("- Then the …漢字 in the queue")]
+    work = json.loads(worker.types("show", "s1", "--json").out)["work"]
+    assert [row["text"] for row in work["goal"]] == [
+        line.removeprefix("- ") for line in sections.partition("\n\n")[0].splitlines()[1:]
+    ]
+
+
+def test_show_without_a_name_is_of_the_projects_latest_session(worker: Person) -> None:
+    assert worker.types("show").out == worker.types("show", "s2").out
+    assert worker.types("show", "nobody").status == 1
+    empty = worker.types("show", "--project", str(worker.home))
+    assert empty.status == 1
+    assert "no session was seen in" in empty.err

@@ -214,11 +214,12 @@ class TestANewSession:
         folder = codex.project / "billing"
         folder.mkdir()
         (folder / "rates.py").write_text("RATE = 1\n", encoding="utf-8")
-        server.script(call("exec_command", cmd="cat rates.py", workdir=str(folder)), say("One."), say("ok"))
-        codex.prompt("What is the rate?")
-        assert "RATE = 1" in server.last().text
+        change = call("exec_command", cmd="sed -i s/1/2/ rates.py", workdir=str(folder))
+        server.script(change, say("Two."), say("ok"))
+        codex.prompt("Double the rate.")
+        assert (folder / "rates.py").read_text(encoding="utf-8") == "RATE = 2\n"
         codex.prompt("Where were we?")
-        assert "- Read: billing/rates.py" in brief_in(server.last())
+        assert "- Edited, not committed: billing/rates.py" in brief_in(server.last())
 
     def test_after_the_first_ended(self, codex: Codex, server: ModelServer, product: Product) -> None:
         begun(codex, server)

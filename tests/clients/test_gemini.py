@@ -136,7 +136,7 @@ def test_a_new_session_knows_in_which_folder_a_command_ran(
     gemini.prompt("What is the rate?")
     assert "RATE = 1" in server.last().text
     gemini.prompt("Where were we?")
-    assert "- Read: billing/rates.py" in brief_in(server.last())
+    assert "- Read last: billing/rates.py" in brief_in(server.last())
 
 
 def test_after_clear_the_brief_comes_with_the_first_prompt(

@@ -31,9 +31,9 @@ def digest(**more: Any) -> Step:  # noqa: ANN401 - whatever a digest takes
 
 
 def own_words(text: str) -> str:
-    """The agent's own words in the newest brief of a request."""
+    """What the newest brief of a request says of the work: now, next, and what was decided."""
     brief = text[text.rindex(TITLE) :]
-    return brief[brief.index("In the agent's own words") :]
+    return brief[brief.index("### Now\n") :].partition("</holdfast-recall>")[0]
 
 
 def digests(product: Product, session: str) -> list[str]:
@@ -61,7 +61,7 @@ class TestByTheRelay:
         assert WORDS in own_words(server.last().text)
         assert NEXT in own_words(server.last().text)
 
-    def test_in_one_process_and_the_newest_words_first(
+    def test_in_one_process_and_the_newest_words_speak_for_the_older_ones(
         self, claude: Claude, server: ModelServer, product: Product
     ) -> None:
         server.script(digest(), digest(summary="And now the report is done too."), say("saved"), say("ok"))
@@ -71,7 +71,8 @@ class TestByTheRelay:
             stream.ask("Go on.")
             words = own_words(server.last().text)
             stream.close()
-        assert words.index("And now the report is done too.") < words.index(WORDS)
+        assert "And now the report is done too." in words
+        assert WORDS not in words
 
     def test_after_a_clear_the_words_go_to_the_session_that_goes_on(
         self, claude: Claude, server: ModelServer, product: Product
@@ -103,7 +104,7 @@ class TestByTheRelay:
     def test_a_secret_in_it_reaches_neither_the_store_nor_the_model_again(
         self, claude: Claude, server: ModelServer, product: Product
     ) -> None:
-        server.script(digest(state=f"the key is {SECRET}"), say("saved"), say("ok"))
+        server.script(digest(now=f"the key is {SECRET}"), say("saved"), say("ok"))
         session = claude.prompt("Save where you are.", *TOOLS).session
         assert SECRET not in json.dumps(digests(product, session))
         claude.compact(session)

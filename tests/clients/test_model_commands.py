@@ -19,7 +19,9 @@ from tests.clients.person import Person
 from tests.clients.product import Product
 from tests.engine.stage import Stage
 
-GOOD = json.dumps({"summary": "The parser is being fixed, and the tests pass.", "topics": ["parser"]})
+NOW = "The parser is being fixed."
+GOOD = f"## Now\n- {NOW}"
+AS_JSON = json.dumps({"now": [NOW]})
 MATERIAL = Material("", (UserTurn((Text("Fix the parser."),)),), Trail())
 
 
@@ -44,7 +46,7 @@ def test_claude_code_writes_a_summary_and_is_not_captured(
 ) -> None:
     server.script(say(GOOD))
     answer = written(claude, product.home, str(claude.binary), "-p", "--output-format", "text")
-    assert answer.text.startswith("The parser is being fixed")
+    assert answer.text == GOOD
     assert "Fix the parser." in server.last().text
     assert product.json("sessions") == []
     own = claude.prompt("hi")
@@ -56,15 +58,15 @@ def test_claude_code_writes_a_summary_and_is_not_captured(
 def test_codex_writes_a_summary_and_is_not_captured(
     codex: Codex, product_for_codex: Product, server: ModelServer
 ) -> None:
-    server.script(say(GOOD))
+    server.script(say(AS_JSON))
     command = (str(codex.binary), "exec", "--skip-git-repo-check", "--output-schema", "{schema}", "-")
     answer = written(codex, product_for_codex.home, *command)
-    assert answer.text.startswith("The parser is being fixed")
+    assert answer.text == GOOD
     asked = server.last()
     assert "Fix the parser." in asked.text
     held_to = asked.body["text"]["format"]["schema"]
     assert held_to["required"] == list(held_to["properties"])
-    assert {"summary", "keyDecisions", "nextSteps"} <= set(held_to["required"])
+    assert {"goal", "decisions", "next"} <= set(held_to["required"])
     assert product_for_codex.json("sessions") == []
     own = codex.prompt("hi")
     found = [session["session_key"] for session in product_for_codex.json("sessions")]

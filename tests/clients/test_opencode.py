@@ -126,12 +126,12 @@ class TestCompaction:
         folder = project / "billing"
         folder.mkdir()
         (folder / "rates.py").write_text("RATE = 1\n", encoding="utf-8")
-        look = call("bash", command="cat rates.py", description="Look", workdir=str(folder))
-        session = stage.session(project, look, say("One."))
-        session.prompt("What is the rate?")
-        assert "RATE = 1" in stage.server.last(session.id).text
+        change = call("bash", command="sed -i s/1/2/ rates.py", description="Change", workdir=str(folder))
+        session = stage.session(project, change, say("Two."))
+        session.prompt("Double the rate.")
+        assert (folder / "rates.py").read_text(encoding="utf-8") == "RATE = 2\n"
         session.compact()
-        assert "- Read: billing/rates.py" in brief_in(stage.say(session, "Go on."))
+        assert "- Edited, not committed: billing/rates.py" in brief_in(stage.say(session, "Go on."))
 
     def test_manual(self, stage: Stage) -> None:
         session = stage.worked(stage.project())

@@ -65,6 +65,21 @@ def returned(
     )
 
 
+def ran(command: str, *, ok: bool = True, text: str = "", at: int = NOON) -> tuple[Event, Event]:
+    """A command that was run, with its outcome."""
+    call = f"{command}:{ok}:{at}"
+    return called(call, Action.RUN, command, at), returned(
+        call, ok=ok, text=text, exit_status=int(not ok), at=at
+    )
+
+
+def touched(path: str, action: Action = Action.EDIT, at: int = NOON) -> tuple[Event, Event]:
+    """A file that was read or changed."""
+    place = path if path.startswith("/") else f"{PROJECT.root}/{path}"
+    call = f"{action}:{path}:{at}"
+    return called(call, action, place, at), returned(call, at=at)
+
+
 def replied(text: str, question: str = "", call: str = "c1", record: str = "r1") -> Replied:
     return Replied(
         session=KEY, record=record, at=NOON, origin=Origin.HUMAN, call=call, text=text, question=question

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,8 +13,8 @@ from holdfast.embed import SessionStore
 from tests.embed.loop import said, texts, turns, write_settings
 from tests.models.api_server import ApiServer, Said, anthropic
 
-SUMMARY = "The parser is being fixed, and the tests pass."
-GOOD = json.dumps({"summary": SUMMARY, "topics": ["parser"], "nextSteps": ["go on"]})
+SUMMARY = "## Now\n- The parser is being fixed."
+GOOD = f"{SUMMARY}\n## Next\n- Go on with it."
 WINDOW = 100_000
 
 

@@ -82,9 +82,19 @@ def test_what_the_harness_wrote_is_not(text: str) -> None:
             "This session is being continued.\n\nAnalysis:\nlong\n\nSummary:\n1. Fix\n2. Test",
             "1. Fix\n2. Test",
         ),
+        (
+            (
+                "Summary:\n1. Fix\n\nIf you need specific details from before compaction, read the "
+                "transcript.\nContinue the conversation from where it left off without asking the user any "
+                "further questions."
+            ),
+            "1. Fix",
+        ),
         (f"<summary>kept {fence('ours')} too</summary>", "kept  too"),
         ("no tags at all", "no tags at all"),
     ],
 )
-def test_a_summary_comes_without_the_thinking_before_it(text: str, summary: str) -> None:
+def test_a_summary_comes_without_the_thinking_before_it_and_the_orders_after_it(
+    text: str, summary: str
+) -> None:
     assert summary_of(text) == summary

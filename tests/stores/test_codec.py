@@ -14,7 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.core.brief.compose import Item
-from holdfast.core.events.event import KINDS, Event
+from holdfast.core.events.event import KINDS, Event, Todo
+from holdfast.core.evidence.kinds import NoteKind
+from holdfast.core.evidence.trail import CommandRun, Note, Trail, Utterance
 from holdfast.core.session.session import Session, Trigger
 from holdfast.errors import StoreCorrupt, StoreTooNew
 from holdfast.stores import codec
@@ -113,6 +115,22 @@ def test_fields_that_are_missing_take_their_defaults() -> None:
     assert codec.decode_event("prompt", least) == PROMPT
     optional = {field.name for field in fields(SESSION) if field.default is not MISSING}
     assert {"phase", "trail", "git"} < optional
+
+
+def test_a_session_from_before_anything_was_inherited_can_be_read() -> None:
+    said = Utterance("continue", 1)
+    trail = Trail(
+        goal=said,
+        prompts=(said,),
+        notes=(Note(NoteKind.NEXT, "grease it", 1, "r"),),
+        commands=(CommandRun("make", 1),),
+        todos=(Todo("oil it", "pending"),),
+    )
+    written = codec.encode_session(replace(SESSION, trail=trail))
+    before = written.replace(',"inherited":""', "").replace(',"inherits":[]', "")
+    assert "inherit" in written
+    assert "inherit" not in before
+    assert codec.decode_session(before).trail == trail
 
 
 def test_an_event_only_a_later_version_can_read_is_passed_over() -> None:

@@ -9,6 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from holdfast.core.events.event import BriefSeen, Origin, Remembered
+from holdfast.core.evidence.kinds import NoteKind
+from holdfast.core.evidence.trail import Note, Trail
 from holdfast.core.memory.passages import passages
 from holdfast.core.memory.wordings import Wordings, fingerprints
 from holdfast.stores.base import Dropped, Store
@@ -46,6 +48,52 @@ def keep(store: Store, key: str, at: int = NOON, project: str = "shop") -> None:
 
 
 ONE = Dropped(sessions=1, events=1, checkpoints=1, receipts=1, documents=2)
+
+
+def inheriting(store: Store, key: str, *predecessors: str) -> None:
+    """A session that inherited a rule from each of these, and has one of its own."""
+    notes = tuple(
+        Note(NoteKind.CONSTRAINT, f"Never do what {each or key} did.", NOON, "r", inherited=each)
+        for each in (*predecessors, "")
+    )
+    keep(store, key)
+    kept = session(key, trail=Trail(notes=notes, inherits=predecessors), transcript=f"/t/{key}.jsonl")
+    store.put_session(kept)
+
+
+def rules(store: Store, key: str) -> list[str]:
+    kept = store.session(key)
+    assert kept is not None
+    return [note.inherited or "own" for note in kept.trail.notes]
+
+
+def test_what_others_inherited_goes_and_the_briefs_that_told_of_it(store: Store) -> None:
+    with store.writing():
+        keep(store, "one")
+        inheriting(store, "two", "one")
+        inheriting(store, "three", "one", "two")
+        inheriting(store, "four", "two")
+    assert store.heirs(["one"]) == ["two", "three"]
+    assert store.heirs([]) == []
+    with store.writing():
+        assert store.forget(["one"], NOON) == replace(ONE, receipts=3)
+    assert [rules(store, key) for key in ("two", "three", "four")] == [
+        ["own"],
+        ["two", "own"],
+        ["two", "own"],
+    ]
+    assert [len(store.receipts(key, ALL)) for key in ("two", "three", "four")] == [0, 0, 1]
+    assert store.heirs(["one"]) == []
+
+
+def test_a_session_of_which_only_heirs_are_left_can_still_be_forgotten(store: Store) -> None:
+    with store.writing():
+        inheriting(store, "two", "one")
+    assert store.keys() == ["one", "two"]
+    with store.writing():
+        store.forget(["one"], NOON)
+    assert store.keys() == ["two"]
+    assert rules(store, "two") == ["own"]
 
 
 def test_a_session_goes_with_all_that_belongs_to_it(store: Store) -> None:

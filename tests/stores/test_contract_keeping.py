@@ -11,7 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from holdfast.core.session.rolling import Outline
 from holdfast.core.session.session import Phase
+from holdfast.core.work.answer import RejectedSentence
 from holdfast.stores.base import Store
 from tests.stores.contract import (
     ALL,
@@ -63,6 +65,17 @@ def test_trimming_drops_the_oldest_of_one_session(store: Store) -> None:
         assert store.trim_checkpoints("s1", 2) == 3
         assert store.trim_checkpoints("s1", 2) == 0
     assert _ids(store.checkpoints(ALL)) == ["c4", "c3", "other"]
+
+
+def test_the_outline_of_a_checkpoint_can_be_replaced_and_nothing_else_changes(store: Store) -> None:
+    noted = Outline("By rule.", model="m", left_out=(RejectedSentence("Wrong.", "why"),), no_answer="slow")
+    with store.writing():
+        store.add_checkpoint(checkpoint("a"))
+        store.add_checkpoint(checkpoint("b"))
+        store.put_outline("a", noted)
+        store.put_outline("nothing has this id", noted)
+    assert store.checkpoint("a") == checkpoint("a", outline=noted)
+    assert store.checkpoint("b") == checkpoint("b")
 
 
 def test_pruning_keeps_the_newest_of_each_session_longer(store: Store) -> None:

@@ -19,8 +19,12 @@ from tests.stories.test_brief_snapshots import Asks, Runs, Says
 pytestmark = pytest.mark.slow
 
 GOAL = Asks("Make the parser of dates accept a week. Never touch vendor/.")
-FIRST = (GOAL, Runs("make test", "E   ValueError: no week\n1 failed in 0.1s", 1), Says("Next step: mend it."))
-SECOND = (GOAL, Runs("make test", "4 passed in 0.1s"), Says("Next step: describe it."))
+FIRST = (
+    GOAL,
+    Runs("make test 2>&1 | tail -5", "E   ValueError: no week\n1 failed in 0.1s", 1),
+    Says("Next step: mend it."),
+)
+SECOND = (GOAL, Runs("make test 2>&1 | tail -5", "4 passed in 0.1s"), Says("Next step: describe it."))
 WRITES = 18
 """At least as many as one save makes: journal, two layers, what of them is ours, history, account, git."""
 
@@ -100,7 +104,7 @@ def test_every_write_of_a_save_was_among_them(bench: Bench) -> None:
 def _saves(root: Path, name: str) -> None:
     bench = Bench(root, root / "app")
     for number in range(5):
-        steps = (GOAL, Runs(f"make check-{name}-{number}", "1 passed in 0.1s"))
+        steps = (GOAL, Runs(f"make check-{name}-{number} 2>&1 | tail -5", "1 passed in 0.1s"))
         bench.save("claude-code", *steps, name=name)
 
 

@@ -82,7 +82,8 @@ class Tale:
     def leaves_files(self) -> None:
         """Copies of the store, a damaged one, and letters that nobody took in."""
         # Not a copy of the file alone: what was written last may still be in the log beside it.
-        whole = back_up(self.home / "store.db", self.home / "backups", 1, 0)
+        # Of today: a running daemon removes copies that are too old, also one that is just being made.
+        whole = back_up(self.home / "store.db", self.home / "backups", 1, time.time_ns() // 1_000_000)
         shutil.copy(whole, self.home / SET_ASIDE)
         spool = self.home / "spool"
         spool.mkdir(exist_ok=True)

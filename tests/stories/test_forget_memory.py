@@ -151,7 +151,7 @@ def by_prompt(told: Story, text: str) -> None:
 def by_promotion(told: Story, text: str) -> None:
     """As something that the continuity holds, which a person lets become a memory."""
     room = continuity.continuity_files(told.engine, told.home, told.project)
-    said = LayerSummary("Harbour", {ContinuityPart.CONFIRMED: (one_line(text),)})
+    said = LayerSummary("Harbour", {ContinuityPart.NOTES: (one_line(text),)})
     made = merge_summary(blank(LayerName.SHARED), said, WrittenItems())
     layers.write(
         room.places, {LayerName.SHARED: (room.places.target(LayerName.SHARED), made)}, told.stage.now

@@ -16,8 +16,8 @@ import pytest
 
 from holdfast import harnesses, hook
 from holdfast.core.documents.continuity_log import AuditScope, AuditTrigger
+from holdfast.core.documents.handoff_content import HandoffWords
 from holdfast.core.documents.ledger import Ledger, LedgerEntry
-from holdfast.core.work.handoff_content import HandoffWords
 from holdfast.daemon.local import spool, wire
 from holdfast.daemon.mcp.calls import Mcp
 from holdfast.daemon.work.dispatcher import Dispatcher

@@ -81,7 +81,10 @@ class Engine:
         config = self.config(project)
         continuity = config.continuity
         return BudgetSettings(
-            continuity.recovery_budget_chars, config.brief.total_chars, continuity.startup_lines
+            continuity.recovery_budget_chars,
+            config.brief.total_chars,
+            continuity.startup_lines,
+            brief_is_capped="continuity.recovery_budget_chars" in config.explicit,
         )
 
     def is_stopped(self, project: Project) -> bool:

@@ -25,6 +25,7 @@ from holdfast.core.text.untrusted import printable
 from holdfast.engine.briefing import pressure_warning, prompt_memories, resume
 from holdfast.engine.documents import handoff, ledger
 from holdfast.engine.engine import Engine
+from holdfast.engine.recording.inherit import inherit_at_fork
 from holdfast.engine.recording.record import Arrival, record
 from holdfast.engine.recording.transcripts import (
     MissingTranscript,
@@ -209,9 +210,10 @@ def _related(engine: Engine, session: Session, hook_event: HookEvent) -> Session
     with engine.store.writing():
         engine.store.add_lineage(Lineage(session.key, parent, kind, session.last_event_at))
         if forked and kind == "fork":
-            session = replace(session, unanswered=None)
-            engine.store.put_session(session)
-    return session
+            engine.store.put_session(replace(session, unanswered=None))
+        if kind == "fork":
+            inherit_at_fork(engine, session.key, parent)
+        return engine.store.session(session.key) or session
 
 
 def _pointed_to(engine: Engine, session: Session) -> str:

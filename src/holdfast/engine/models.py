@@ -1,7 +1,8 @@
-"""Models: have a configured model summarize a session or rewrite checkpoints, and count what it costs.
+"""Models: have a configured model write the handover of a session, and count what it costs.
 
 Tokens and cost are counted by day and model; a day's limit stops further questions. An interim checkpoint
-stays as it was taken; the model's text becomes another one beside it. Each is tried once, the newest first,
+stays as it was taken; the model's text, once it is checked against the session, becomes the words of another
+one beside it, and if there is none, the checkpoint by rule says why. Each is tried once, the newest first,
 after the turn in which it was taken: during a turn, calls still lack their results. A model is slow, so this
 never runs where the user waits.
 """
@@ -22,10 +23,22 @@ from holdfast.core.agent_log.context import NO_OUTPUT, AgentTurn, Result, Text, 
 from holdfast.core.agent_log.records import OWN
 from holdfast.core.agent_log.summary import Failed, Material, Written, answer, answer_schema, question
 from holdfast.core.events.durations import DAY_MS
-from holdfast.core.events.event import MAIN, AssistantText, Event, Prompt, Replied, ToolCalled, ToolReturned
+from holdfast.core.events.event import (
+    MAIN,
+    Action,
+    AssistantText,
+    Compacted,
+    Event,
+    Prompt,
+    Replied,
+    ToolCalled,
+    ToolReturned,
+    texts_of,
+)
 from holdfast.core.events.world import Project
 from holdfast.core.session.checkpoint import Checkpoint, record_id
 from holdfast.core.session.session import Phase, Session, Trigger
+from holdfast.core.text.strings import one_line, shortened
 from holdfast.engine.engine import Engine
 from holdfast.engine.index import checkpoint_document
 from holdfast.errors import ModelBusy, ModelError
@@ -272,11 +285,15 @@ def _date(at: int) -> str:
 
 
 LOOKED_AT: Final = 20
-EVENTS: Final = 600
+EVENTS: Final = 1_000_000
 QUIET_MS: Final = 120_000
+FILE_CHARS: Final = 300
+"""How much a model is shown of what was read from a file or written to it."""
+_OF_FILES: Final = frozenset((Action.READ, Action.EDIT, Action.WRITE))
 NOT_RECORDED: Final = "No result of this call is recorded."
 NEWS_MS: Final = 900_000
 """Checkpoints of sessions that were idle for longer are not rewritten."""
+REASON_CHARS: Final = 300
 UNTIL: Final = "written_until"
 """The fact in which the store notes which checkpoints a model was asked for."""
 
@@ -300,9 +317,13 @@ def write(engine: Engine, checkpoint: Checkpoint, means: Means) -> Written | Fai
     session = engine.store.session(checkpoint.session)
     if session is None:
         return Failed("the session is gone")
+    asked_at = engine.clock()
     answer = summarize(engine, session.project, _material(engine, session), means)
-    if isinstance(answer, Written):
-        _keep(engine, checkpoint, session, answer)
+    match answer:
+        case Written():
+            _keep(engine, checkpoint, session, answer, asked_at)
+        case Failed(reason=reason):
+            _note_no_answer(engine, checkpoint, session, reason)
     return answer
 
 
@@ -366,8 +387,20 @@ def _note_asked(engine: Engine, checkpoint: Checkpoint, until: int) -> None:
 
 
 def _material(engine: Engine, session: Session) -> Material:
-    turns = tuple(conversation_turns(engine.store.events(session.key, EVENTS)))
-    return Material("", turns, session.trail, session.model)
+    return material_of(session, engine.store.events(session.key, EVENTS))
+
+
+def material_of(session: Session, events: Sequence[Event]) -> Material:
+    """What a model is asked about a session with these events, and the harness's last summary of it."""
+    compactions = (event for event in reversed(events) if isinstance(event, Compacted))
+    return Material(
+        next((event.summary for event in compactions if event.summary), ""),
+        tuple(conversation_turns(events)),
+        session.trail,
+        session.model,
+        session.git,
+        tuple(text for event in events for text in texts_of(event)),
+    )
 
 
 def conversation_turns(events: Sequence[Event]) -> Iterator[Turn]:
@@ -386,13 +419,25 @@ def conversation_turns(events: Sequence[Event]) -> Iterator[Turn]:
 
 
 def _called(called: ToolCalled, returned: ToolReturned | None) -> AgentTurn:
-    arguments = msgspec.json.encode({"on": called.subject, "with": called.detail}).decode()
-    text = (returned.text or NO_OUTPUT) if returned else NOT_RECORDED
+    detail, text = called.detail, (returned.text or NO_OUTPUT) if returned else NOT_RECORDED
+    # What is in a file can be looked up again; reports, tickets and the output of checks cannot.
+    if called.action in _OF_FILES:
+        detail, text = shortened(detail, FILE_CHARS), shortened(text, FILE_CHARS)
+    arguments = msgspec.json.encode({"on": called.subject, "with": detail}).decode()
     result = Result(called.call, (Text(text),), ok=returned is not None and returned.ok)
     return AgentTurn((ToolCall(called.call, called.tool, arguments),), (result,))
 
 
-def _keep(engine: Engine, checkpoint: Checkpoint, session: Session, answer: Written) -> None:
+def _note_no_answer(engine: Engine, checkpoint: Checkpoint, session: Session, reason: str) -> None:
+    """Note with the checkpoint by rule why no model wrote it."""
+    redact = engine.redactor(session.project).of_session(session.key)
+    outline = replace(checkpoint.outline, no_answer=redact(shortened(one_line(reason), REASON_CHARS)))
+    with engine.store.writing():
+        engine.store.put_outline(checkpoint.id, outline)
+
+
+def _keep(engine: Engine, checkpoint: Checkpoint, session: Session, answer: Written, asked_at: int) -> None:
+    """Store a model's words as a checkpoint of the moment in which it was asked; later events are news."""
     redactor = engine.redactor(session.project)
     redact = redactor.of_session(session.key)
     outline = replace(
@@ -401,12 +446,20 @@ def _keep(engine: Engine, checkpoint: Checkpoint, session: Session, answer: Writ
         topics=answer.topics,
         open_questions=answer.open_questions,
         key_decisions=answer.key_decisions,
+        model=answer.model,
+        left_out=answer.left_out,
+        no_answer="",
     ).mapped(redact)
-    at = engine.clock()
-    own = record_id(at, engine.new_id())
-    written = replace(checkpoint, id=own, digest=outline.summary, outline=outline, created_at=at)
+    written = replace(
+        checkpoint,
+        id=record_id(asked_at, engine.new_id()),
+        digest=outline.summary,
+        words=outline.summary,
+        outline=outline,
+        created_at=asked_at,
+    )
     with engine.store.writing():
         # The model's own checkpoint needs no rewriting.
-        _note_asked(engine, checkpoint, at)
+        _note_asked(engine, checkpoint, asked_at)
         engine.store.add_checkpoint(written, redactor.mark)
         engine.store.add_document(checkpoint_document(written), redactor.mark)

@@ -20,6 +20,7 @@ from holdfast.core.events.identity import Site
 from holdfast.core.events.world import Project
 from holdfast.core.memory.memory import Memory, Merits
 from holdfast.core.session.checkpoint import Checkpoint
+from holdfast.core.session.rolling import Outline
 from holdfast.core.session.score import SessionScore
 from holdfast.core.session.session import Process, Session
 from holdfast.lazy_dataclass import dataclass
@@ -397,6 +398,10 @@ class Store(Findable, Forgettable, Protocol):
 
     def add_checkpoint(self, checkpoint: Checkpoint, redactor: str = UNREDACTED) -> None:
         """Store a checkpoint."""
+        ...
+
+    def put_outline(self, id: str, outline: Outline) -> None:
+        """Replace the outline of a checkpoint; nothing else of one ever changes."""
         ...
 
     def checkpoints_of_session(self, session: str, limit: int) -> list[Checkpoint]:

@@ -255,6 +255,7 @@ def _kind(event: type[Event]) -> str:
 _NO_TEXTS = frozenset(
     # A session, a record or a file is found by these, so none of them may change.
     "session record parent agent turn call subagent previous harness project transcript source head "
+    "inherited inherits "
     # These hold one of a few fixed words.
     "origin action tool model phase trigger unanswered sign signs status kind section".split()
 )

@@ -79,8 +79,12 @@ class Forgettable(Protocol):
         """The same, of those whose last event is older than that time."""
         ...
 
+    def heirs(self, keys: Sequence[str]) -> list[str]:
+        """The sessions that inherited work from one of these."""
+        ...
+
     def forget(self, keys: Sequence[str], at: int) -> Dropped:
-        """Delete all that is stored of these sessions, also in other sessions' briefs and in memories.
+        """Delete all that is stored of these sessions, and what others have of them: work, briefs, memories.
 
         Their sources' records up to `at` no longer count as new.
         """

@@ -85,13 +85,11 @@ def test_the_brief_holds_what_was_said_and_done(person: Person, transcript: Path
 def test_of_much_that_was_left_out_the_first_is_shown_and_the_rest_is_counted(
     person: Person, tmp_path: Path
 ) -> None:
-    said = "All of src/parts/reader.py, in src/parts/: " + " ".join(
-        f"`load_part_{number}`" for number in range(200)
-    )
+    said = "\n\n".join(f"I found that `load_part_{number}` reads its part from disk." for number in range(40))
     long = written(
         tmp_path / "s1.jsonl", [*RECORDS, record(9, "assistant", [{"type": "text", "text": said}])]
     )
-    words = ["brief", "--harness", HARNESS, "--transcript", str(long)]
+    words = ["brief", "--harness", HARNESS, "--transcript", str(long), "--budget", "600"]
     items = person.types(*words, "--json").json["receipt"]["items"]
     left_out = sum(not item["rendered"] for item in items)
     lines = [line for line in person.types(*words).err.splitlines() if line.startswith("left out")]
@@ -151,9 +149,10 @@ def test_a_subagents_work_counts_only_until_the_last_line_read(transcript: Path)
     folder.mkdir(parents=True)
     work = [*wrote(2, "/src/early.py"), *wrote(5, "/src/late.py")]
     written(folder / "agent-a1.jsonl", work)
-    assert "Subagents wrote: /src/{late.py, early.py}" in preview(CLAUDE, transcript).brief.text
+    whole = preview(CLAUDE, transcript).brief.text
+    assert "- Edited, not committed: /src/{late.py, lexer.py, early.py}" in whole
     part = preview(CLAUDE, transcript, until_line=4).brief.text
-    assert "Subagents wrote: /src/early.py" in part
+    assert "early.py" in part
     assert "late.py" not in part
 
 
@@ -240,3 +239,115 @@ class TestFromADatabase:
     def test_of_a_session_that_is_not_in_it(self, database: Path) -> None:
         with pytest.raises(TranscriptUnreadable):
             self.brief(database, "ses_9")
+
+
+# What a model is asked, and what it answers
+
+
+ASKED = [
+    *RECORDS,
+    record(
+        6, "assistant", [{"type": "tool_use", "id": "t2", "name": "Bash", "input": {"command": "make test"}}]
+    ),
+    record(
+        7,
+        "user",
+        [{"type": "tool_result", "tool_use_id": "t2", "content": "Exit code 2\n1 failed", "is_error": True}],
+    ),
+]
+ANSWER = """\
+## Goal
+- Mend the lexer, then the writer.
+## Done
+- The lexer in `/src/lexer.py` is mended.
+## Now
+- `make test` passes. The writer is half done.
+## Next
+- Look at `src/reader.py`."""
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> list[str]:
+    path = written(tmp_path / "s1.jsonl", ASKED)
+    return ["brief", "--harness", HARNESS, "--transcript", str(path)]
+
+
+def answered(folder: Path, text: str) -> str:
+    path = folder / "answer.md"
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def test_the_question_is_printed_as_a_model_would_get_it(person: Person, told: list[str]) -> None:
+    done = person.types(*told, "--ask")
+    assert done.out.startswith("Write the handover of a coding agent's session")
+    assert "USER: now the writer" in done.out
+    assert "FAILED: Exit code 2" in done.out
+    as_json = person.types(*told, "--ask", "--json").json
+    assert as_json == {"question": done.out.rstrip("\n"), "characters": len(done.out.rstrip("\n"))}
+    assert "now the writer" not in person.types(*told, "--until-line", "4", "--ask").out
+    assert not person.home.exists()
+
+
+def test_no_secret_is_in_the_question_or_comes_in_with_an_answer(person: Person, tmp_path: Path) -> None:
+    key = "ghp_" + "aB3dE6" * 6
+    path = written(tmp_path / "s1.jsonl", [*ASKED, record(8, "user", f"the token is {key}")])
+    words = ["brief", "--harness", HARNESS, "--transcript", str(path)]
+    asked = person.types(*words, "--ask").out
+    assert "the token is " in asked
+    assert key not in asked
+    answer = answered(tmp_path, f"## Goal\n- Mend the lexer.\n## Where\n- The token is {key} here.")
+    done = person.types(*words, "--answer", answer, "--json")
+    assert "Mend the lexer." in done.out
+    assert key not in done.out
+
+
+def test_a_brief_is_made_with_an_answer_and_says_what_of_it_is_wrong(
+    person: Person, told: list[str], tmp_path: Path
+) -> None:
+    done = person.types(*told, "--answer", answered(tmp_path, ANSWER))
+    assert done.status == 0
+    for holds in ("Mend the lexer, then the writer.", "The writer is half done."):
+        assert holds in done.out
+    assert "`make test` passes." not in done.out
+    assert "src/reader.py" not in done.out
+    as_json = person.types(*told, "--answer", answered(tmp_path, ANSWER), "--json").json
+    wrong = [item for item in as_json["receipt"]["items"] if item["section"] == "Written by a model"]
+    assert {item["text"]: item["omitted"] for item in wrong} == {
+        "`make test` passes.": "told as passed, but its last run failed",
+        "Look at `src/reader.py`.": "`src/reader.py` does not occur in the session",
+    }
+
+
+def test_where_an_answer_is_no_use_the_rules_make_the_brief_and_the_receipt_says_why(
+    person: Person, told: list[str], tmp_path: Path
+) -> None:
+    done = person.types(*told, "--answer", answered(tmp_path, "No."), "--budget", "6000")
+    assert done.out == person.types(*told, "--budget", "6000").out
+    assert "left out (the answer has none of the sections): Written by a model: The handover" in done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "message"),
+    [
+        (("--ask",), 2, "--ask needs --transcript FILE and --harness HARNESS."),
+        (("--answer", "a.md"), 2, "--answer needs --transcript FILE and --harness HARNESS."),
+        (("--transcript", "s1.jsonl", "--ask"), 2, "--ask needs --transcript FILE and --harness HARNESS."),
+        (("--ask", "--answer", "a.md"), 2, "Give either --ask or --answer."),
+    ],
+)
+def test_a_question_or_answer_about_nothing_is_refused(
+    person: Person, words: tuple[str, ...], status: int, message: str
+) -> None:
+    done = person.types("brief", *words)
+    assert (done.status, done.out) == (status, "")
+    assert message in done.err
+
+
+def test_an_answer_that_cannot_be_read_is_an_error(person: Person, told: list[str], tmp_path: Path) -> None:
+    done = person.types(*told, "--answer", str(tmp_path / "none.md"))
+    assert (done.status, done.out) == (1, "")
+    assert "none.md` cannot be read: No such file or directory" in done.err
+    done = person.types(*told, "--answer", answered(tmp_path, "x" * (1 << 21)))
+    assert done.status == 1
+    assert "is larger than 1 MB" in done.err

@@ -20,16 +20,13 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from holdfast.cli.commands.demo import tell
-from holdfast.cli.demo_session.recording import HOME, Fact, Replayed, read
+from holdfast.cli.commands.demo import brief_lines, require_right, tell
+from holdfast.cli.demo_session.questions import Belief, DemoQuestion, Rightness, belief
+from holdfast.cli.demo_session.recording import HOME, Loss, LossKind, Replayed, misleading
 from holdfast.cli.demo_session.recording import replay as play
+from holdfast.errors import HoldfastError
 
-HEADS = (
-    "1. What happened",
-    "2. What Holdfast kept",
-    "3. The window dies",
-    "4. What the agent is given back",
-)
+HEADS = ("loses its context", "THE COMPACTION LEFT", "THE BRIEF (", "What the agent would answer")
 COMMAND = (sys.executable, "-m", "holdfast.cli", "demo")
 LIMIT_S = 60.0
 
@@ -37,7 +34,7 @@ LIMIT_S = 60.0
 @pytest.fixture(scope="module")
 def replayed(tmp_path_factory: pytest.TempPathFactory) -> Replayed:
     home = tmp_path_factory.mktemp("home").resolve()
-    return play(read(home), home)
+    return play(home)
 
 
 @pytest.fixture
@@ -75,11 +72,10 @@ def printed(replayed: Replayed) -> str:
     return said.getvalue()
 
 
-def quoted(text: str, head: str) -> str:
-    """What stands behind the bar in one section, its lines joined."""
-    section = text.partition(head)[2].partition("\n\n")[0]
-    lines = [line.strip() for line in section.splitlines()]
-    return " ".join(line.removeprefix("|").strip() for line in lines if line.startswith("|"))
+def column(text: str) -> str:
+    """The words of the right column."""
+    rows = (line.partition(" | ") for line in text.splitlines())
+    return " ".join(" ".join(right for _, bar, right in rows if bar).split())
 
 
 def test_without_a_terminal_it_tells_every_section_and_leaves(environment: Mapping[str, str]) -> None:
@@ -105,42 +101,104 @@ def test_it_reads_nothing_of_the_user(environment: Mapping[str, str]) -> None:
 
 def test_json_is_one_document_that_says_the_same(environment: Mapping[str, str], replayed: Replayed) -> None:
     document: dict[str, Any] = json.loads(run(environment, "--json"))
-    assert document["brief"]["text"] == replayed.brief.text
-    assert document["brief"]["characters"] == len(replayed.brief.text) <= document["brief"]["budget"]
-    assert [fact["in_brief"] for fact in document["facts"]] == [fact.in_brief for fact in replayed.facts]
-    assert document["checkpoint"].startswith("## Session Checkpoint\nProject: /home/you/orders\n")
+    assert [loss["brief"]["text"] for loss in document["losses"]] == [
+        loss.brief.text for loss in replayed.losses
+    ]
+    for loss in document["losses"]:
+        assert loss["brief"]["characters"] == len(loss["brief"]["text"]) <= loss["brief"]["budget"]
+        assert {outcome["with_brief"]["verdict"] for outcome in loss["outcomes"]} == {"right"}
 
 
 def test_the_recorded_work_is_captured_once(replayed: Replayed) -> None:
     assert len(replayed.prompts) == len(set(replayed.prompts)) == 3
-    assert replayed.tool_calls == 12
+    assert replayed.tool_calls == 10
 
 
-def test_every_fact_is_in_the_brief(replayed: Replayed) -> None:
-    assert [fact.name for fact in replayed.facts if not fact.in_brief] == []
+def test_the_context_dies_by_a_compaction_and_by_a_crash(replayed: Replayed) -> None:
+    compaction, crash = replayed.losses
+    assert (compaction.kind, crash.kind) == (LossKind.COMPACTION, LossKind.CRASH)
+    assert compaction.context
+    assert not crash.context
+    assert "Just compacted." in compaction.brief.text
+    assert "which is over" in crash.brief.text
 
 
-def test_what_is_said_to_be_lost_is_not_in_what_was_left(replayed: Replayed, tmp_path: Path) -> None:
-    signs = {fact.name: fact.signs for fact in read(tmp_path).story.facts}
-    window = f"{replayed.summary} {replayed.last_message}".lower()
-    lost = [fact for fact in replayed.facts if not fact.left]
-    assert 0 < len(lost) < len(replayed.facts)
-    for fact in lost:
-        assert any(sign.lower() not in window for sign in signs[fact.name])
+def test_only_the_brief_leads_to_right_answers(replayed: Replayed) -> None:
+    for loss in replayed.losses:
+        assert {outcome.with_brief.verdict for outcome in loss.outcomes} == {Rightness.RIGHT}
+        assert Rightness.RIGHT not in {outcome.without.verdict for outcome in loss.outcomes}
+    assert replayed.losses[0].outcomes[0].without.verdict is Rightness.WRONG
 
 
-def test_the_brief_and_the_checkpoint_are_reported_word_for_word(replayed: Replayed) -> None:
-    said = printed(replayed)
-    # The texts have empty lines with a bar of their own, so that a section ends at the first without.
-    assert quoted(said, HEADS[1]).split() == replayed.checkpoint.split()
-    assert quoted(said, HEADS[3]).split() == replayed.brief.text.split()
+def sections(brief: str) -> dict[str, str]:
+    found = re.split(r"^### (.+)$", brief, flags=re.MULTILINE)
+    return dict(zip(found[1::2], found[2::2], strict=True))
 
 
-def test_it_says_what_was_found_and_not_what_was_hoped_for(replayed: Replayed) -> None:
-    missing = tuple(replace(fact, left=True, in_brief=False) for fact in replayed.facts)
-    said = printed(replace(replayed, facts=missing))
-    assert "the agent has lost 0:\n   kept    " in said
-    assert "the brief holds 0:\n   MISSING " in said
+@pytest.mark.parametrize("place", range(len(LossKind)))
+def test_the_brief_is_a_handover_of_the_story(replayed: Replayed, place: int) -> None:
+    brief = replayed.losses[place].brief.text
+    told = sections(brief)
+    assert "three things in the shop" in told["Goal"]
+    assert "Round order totals" in told["Done"]
+    assert "Refuse refunds" in told["Now"]
+    assert "Edited, not committed: refunds.py" in told["Now"]
+    assert "Print the discount" in told["Next"]
+    assert "each line item of an order is rounded" not in brief
+    assert "not run since the last edit" in told["Failures"]
+
+
+def test_the_brief_is_reported_word_for_word(replayed: Replayed) -> None:
+    brief = replayed.losses[0].brief.text
+    assert " ".join(brief_lines(brief).split()) in column(printed(replayed))
+
+
+def with_brief(replayed: Replayed, change: Callable[[str], str]) -> Replayed:
+    """What came of it if the first brief said something else."""
+    questions = story_questions()
+
+    def changed(loss: Loss) -> Loss:
+        text = change(loss.brief.text)
+        outcomes = tuple(
+            replace(outcome, with_brief=belief(question, text))
+            for question, outcome in zip(questions, loss.outcomes, strict=True)
+        )
+        return replace(loss, brief=replace(loss.brief, text=text), outcomes=outcomes)
+
+    first, *others = replayed.losses
+    return replace(replayed, losses=(changed(first), *others))
+
+
+def story_questions() -> tuple[DemoQuestion, ...]:
+    story = json.loads(recorded()["story.json"])
+    names = ("text", "below", "words", "right", "wrong")
+    rows = [[row[name] for name in names] for row in story["questions"]]
+    return tuple(DemoQuestion(row[0], *(tuple(value) for value in row[1:])) for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("heading", "line", "question"),
+    [
+        ("Decisions", "Decision: each line item of an order is rounded.", "How are totals rounded?"),
+        ("Next", "1. Round order totals to whole cents in pricing.py.", "What is still to do?"),
+        ("Now", "Edited, not committed: pricing.py", "Where was I?"),
+    ],
+)
+def test_it_fails_if_the_brief_tells_what_is_over(
+    replayed: Replayed, heading: str, line: str, question: str
+) -> None:
+    require_right(replayed)
+    changed = with_brief(
+        replayed, lambda text: text.replace(f"### {heading}\n", f"### {heading}\n- {line}\n")
+    )
+    with pytest.raises(HoldfastError, match=re.escape(question)):
+        require_right(changed)
+    assert "wrong" in printed(changed)
+
+
+def test_it_fails_if_the_brief_does_not_tell_enough(replayed: Replayed) -> None:
+    changed = with_brief(replayed, lambda text: text.partition("### Rules")[0])
+    assert len(misleading(changed)) == len(story_questions())
 
 
 def test_it_fits_80_columns(replayed: Replayed) -> None:
@@ -151,17 +209,26 @@ def test_help_has_an_example(environment: Mapping[str, str]) -> None:
     assert "holdfast demo --json" in run(environment, "--help")
 
 
-FACT = Fact("name", "text", ("one sign", "the other"))
+QUESTION = DemoQuestion("Which port?", ("Where",), ("port",), (r"\b5433\b", "staging"), (r"\b5432\b",))
 
 
-@pytest.mark.parametrize("text", ["one sign and the other", "The Other, and ONE\n   SIGN"])
-def test_a_fact_is_present_where_all_its_signs_are(text: str) -> None:
-    assert FACT.is_in(text)
-
-
-@pytest.mark.parametrize("text", ["", "one sign", "the other one", "one, sign, the other"])
-def test_a_fact_is_missing_where_a_sign_is_missing(text: str) -> None:
-    assert not FACT.is_in(text)
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", Belief("", Rightness.UNKNOWN)),
+        ("Nothing is known. Ask.", Belief("", Rightness.UNKNOWN)),
+        ("We run it. The port\nis 5433. Done.", Belief("The port is 5433.", Rightness.PARTLY)),
+        ("The port of staging is 5433.", Belief("The port of staging is 5433.", Rightness.RIGHT)),
+        (
+            "Port 5432, then port 5433 on staging.",
+            Belief("Port 5432, then port 5433 on staging.", Rightness.WRONG),
+        ),
+        ("### Where\n- staging: 5433\n- main\n", Belief("staging: 5433", Rightness.RIGHT)),
+        ("### Done\n- staging: 5433\n### Where\n- main\n", Belief("main", Rightness.UNKNOWN)),
+    ],
+)
+def test_an_answer_is_what_the_text_says(text: str, expected: Belief) -> None:
+    assert belief(QUESTION, text) == expected
 
 
 # ---------------------------------------------------------------- the recording

@@ -8,13 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.brief.weights import WEIGHTS
 from holdfast.engine.evaluation.survival import BUILDERS
 from holdfast.engine.views import measurements
 from holdfast.stores.sqlite import open_store
 from tests.cli.conftest import HARNESS, Person
 from tests.engine.evaluation.test_survival import kept, long_session
-from tests.engine.evaluation.test_tuning import comes_back_to
 
 MEASURES = ("survival", "survival_old", "precision", "constraints", "form")
 CHECKS = ("last_state", "last_state_all", "stale_facts", "drift", "crash", "idempotence")
@@ -126,54 +124,3 @@ def test_transcripts_that_tell_nothing_are_said_in_a_sentence(person: Person) ->
     done = person.types("eval", "survival", "--data", ".")
     assert (done.status, done.out) == (1, "")
     assert "tells anything" in done.err
-
-
-@pytest.fixture
-def two_sessions(person: Person) -> Path:
-    """One of these is fitted, the other held out."""
-    for name in "ab":
-        kept(person.root / "two" / HARNESS / f"{name}.jsonl", comes_back_to(tickets=29))
-    return person.root / "two"
-
-
-@pytest.mark.slow
-def test_tuning_prints_what_the_fitted_table_is_worth_and_where_it_differs(
-    person: Person, two_sessions: Path
-) -> None:
-    before = sorted(person.root.rglob("*"))
-    done = person.types("eval", "survival", "--data", str(two_sessions), "--tune")
-    assert done.status == 0, done.err
-    figures, _, differing = done.out.partition("The fitted table, where it differs:\n")
-    rows = [line.split()[:-8] for line in figures.splitlines() if line.startswith(("fitted", "held"))]
-    assert [" ".join(row) for row in rows] == [
-        "fitted sessions now",
-        "fitted sessions fitted",
-        "held out now",
-        "held out fitted",
-    ]
-    names = [line.strip().partition(":")[0] for line in differing.splitlines()]
-    assert names
-    assert set(names) <= WEIGHTS.keys()
-    assert f"(now {WEIGHTS[names[0]]:.2f})" in differing
-    assert sorted(person.root.rglob("*")) == before
-
-
-@pytest.mark.slow
-def test_tuning_in_json_has_the_weight_of_every_name(person: Person, two_sessions: Path) -> None:
-    done = person.types("eval", "survival", "--data", str(two_sessions), "--tune", "--json")
-    assert done.status == 0, done.err
-    told = done.json
-    assert told["weights"].keys() == WEIGHTS.keys()
-    assert all(isinstance(weight, float) for weight in told["weights"].values())
-    for half in ("fitted", "held_out"):
-        for when in ("before", "after"):
-            assert set(MEASURES) <= told[half][when].keys()
-    assert told["weights"] != dict(WEIGHTS)
-
-
-def test_too_little_to_tune_by_is_said_in_a_sentence(person: Person) -> None:
-    kept(person.project / HARNESS / "s1.jsonl", long_session()[:20])
-    done = person.types("eval", "survival", "--data", ".", "--tune")
-    assert (done.status, done.out) == (1, "")
-    assert done.err.startswith("error: there is nothing to fit: ")
-    assert "\n\nhint: give more or longer transcripts" in done.err

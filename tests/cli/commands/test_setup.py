@@ -123,6 +123,24 @@ def test_another_home_can_be_named(settled: Person, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+OFFER = "a model of your choice writes what a session hands over"
+
+
+def test_a_model_is_offered_with_its_cost_in_one_sentence_and_never_turned_on(settled: Person) -> None:
+    said = settled.types("setup", HARNESS, "--yes").err
+    (line,) = [line for line in said.splitlines() if OFFER in line]
+    assert "after a turn in which the window passed 25, 50, 75 % or 15 more prompts came" in line
+    assert "at most 60,000 characters each time" in line
+    assert not (settled.home / "config.toml").exists()
+
+
+@pytest.mark.parametrize("setting", ['checkpoint.model = ""', "checkpoint.enabled = false"])
+def test_who_has_decided_about_a_model_is_offered_none(settled: Person, setting: str) -> None:
+    settled.home.mkdir(exist_ok=True)
+    (settled.home / "config.toml").write_text(f"{setting}\n")
+    assert OFFER not in settled.types("setup", HARNESS, "--yes").err
+
+
 def test_settings_that_cannot_be_read_are_refused_and_left_alone(settled: Person) -> None:
     settled.settings.write_text('{"hooks": ')
     done = settled.types("setup", "--yes")

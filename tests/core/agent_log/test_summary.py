@@ -15,21 +15,20 @@ from holdfast.core.agent_log.records import Log, path_to
 from holdfast.core.agent_log.summary import (
     BUCKET,
     CONVERSATION_CHARS,
-    EARLIER_CHARS,
-    SCHEMA,
     Failed,
     Material,
     Written,
     answer,
+    buckets,
     conversation,
-    has_evidence,
     question,
     strict_schema,
 )
 from holdfast.core.documents import continuity_model
 from holdfast.core.events.event import Action, Todo
-from holdfast.core.evidence.kinds import NoteKind
+from holdfast.core.evidence.kinds import NoteKind, Section
 from holdfast.core.evidence.trail import CommandRun, FileTouch, Note, Trail
+from holdfast.core.work.question import ASSIGNMENT, QUESTION_CHARS
 from tests.core.logs import LOGS, NOON
 
 TRAIL = Trail(
@@ -48,24 +47,55 @@ TRAIL = Trail(
 
 
 def test_the_evidence_stands_in_five_buckets() -> None:
-    asked = question(Material("", (), TRAIL))
-    assert asked.startswith(SCHEMA)
-    assert asked[len(SCHEMA) :].strip() == (
+    assert "\n\n".join(buckets(TRAIL)) == (
         "## Commands that succeeded\n- `make build`\n\n"
         "## Commands that failed\n- `make test`: 2 failed\n\n"
         "## Files written\n- b.py\n\n"
-        "## Next steps that were named\n- Next I mend the loop.\n- write docs\n\n"
-        "## Ideas that were named and not tried\n- A regex might do.\n\n"
-        "## Conversation"
+        "## Next steps that were named\n- write docs\n- Next I mend the loop.\n\n"
+        "## Ideas that were named and not tried\n- A regex might do."
     )
 
 
 def test_a_bucket_holds_the_last_few() -> None:
     runs = tuple(CommandRun(f"make {number}", NOON, ok=True) for number in range(20))
-    asked = question(Material("", (), Trail(commands=runs)))
-    assert asked.count("- `make ") == BUCKET
-    assert "`make 19`" in asked
-    assert "`make 11`" not in asked
+    (bucket,) = buckets(Trail(commands=runs))
+    assert bucket.count("- `make ") == BUCKET
+    assert "`make 19`" in bucket
+    assert "`make 11`" not in bucket
+
+
+def test_a_question_holds_the_work_state_the_earlier_summary_and_what_was_said() -> None:
+    turns = (
+        UserTurn((Text("Fix the loop."),)),
+        AgentTurn((Text("I look."), ToolCall("c", "bash", "{}")), (Result("c", (Text("ok"),), ok=True),)),
+    )
+    asked = question(Material("It began well.", turns, TRAIL))
+    marks = (
+        *(ASSIGNMENT, "# Work state by rule", "- Next I mend the loop.", "# All candidates"),
+        *("# Summary of what came before\n\nIt began well.", "USER: Fix the loop.", "AGENT: I look."),
+        *("CALL: bash {}", "RESULT: ok"),
+    )
+    places = [asked.index(mark) for mark in marks]
+    assert places == sorted(places)
+
+
+def test_an_answer_may_name_what_was_said_before_the_turns_that_are_shown() -> None:
+    said = "## Done\n- `old_reader` is gone.\n- `make build` passed."
+    unknown = answer(said, Material("", (), TRAIL), "m")
+    assert isinstance(unknown, Written)
+    assert [one.text for one in unknown.left_out] == ["`old_reader` is gone."]
+    known = answer(said, Material("", (), TRAIL, said_before=("I removed old_reader",)), "m")
+    assert isinstance(known, Written)
+    assert (known.text, known.left_out) == (said, ())
+
+
+def test_decisions_and_questions_of_an_answer_are_fields_of_their_own() -> None:
+    said = "## Decisions\n- The loop is mended by hand.\n## Questions\n- Which encoding?"
+    written = answer(said, Material("", (), TRAIL), "m")
+    assert isinstance(written, Written)
+    assert (written.key_decisions, written.open_questions, written.model) == (
+        *(("The loop is mended by hand.",), ("Which encoding?",), "m"),
+    )
 
 
 def test_a_long_conversation_keeps_its_beginning_and_its_end() -> None:
@@ -88,7 +118,7 @@ def test_an_image_is_not_shown_and_a_failure_is_called_one() -> None:
 @given(LOGS, st.text(max_size=50).map(lambda text: text * 400))
 def test_the_question_has_its_bounds_whatever_was_said(log: Log, earlier: str) -> None:
     asked = question(Material(earlier, turns_of(path_to(log.records)), TRAIL))
-    assert len(asked) < len(SCHEMA) + CONVERSATION_CHARS + EARLIER_CHARS + 20_000
+    assert len(asked) <= QUESTION_CHARS
 
 
 @given(st.text() | st.binary().map(lambda some: some.decode("latin-1")))
@@ -103,22 +133,8 @@ def test_any_answer_is_of_use_or_refused_with_a_reason(text: str) -> None:
     )
 )
 def test_any_document_is_of_use_or_refused_with_a_reason(document: object) -> None:
-    result = answer(json.dumps({"summary": document, "topics": document}), Material("", (), Trail()), "m")
+    result = answer(json.dumps({"goal": document, "done": document}), Material("", (), Trail()), "m")
     assert isinstance(result, Written | Failed)
-
-
-@pytest.mark.parametrize(
-    ("trail", "has"),
-    [
-        (Trail(), False),
-        (Trail(files=(FileTouch("a.py", Action.READ, 1, NOON),)), False),
-        (Trail(todos=(Todo("begin", "completed"),)), False),
-        (Trail(commands=(CommandRun("make", NOON),)), False),
-        (TRAIL, True),
-    ],
-)
-def test_what_was_only_read_or_is_done_is_no_evidence(trail: Trail, has: bool) -> None:  # noqa: FBT001 - a column
-    assert has_evidence(trail) is has
 
 
 @pytest.mark.parametrize(
@@ -134,14 +150,6 @@ def test_what_was_only_read_or_is_done_is_no_evidence(trail: Trail, has: bool) -
 )
 def test_the_object_in_an_answer_is_found_in_code_and_among_words(text: str) -> None:
     assert summary.object_in(text) == '{"a": "```"}'
-
-
-def test_rows_are_shown_once_and_on_one_line() -> None:
-    said = {"summary": "The parser is being fixed.", "failed": ["a\nb", "a b", " "], "topics": ["x", "x"]}
-    result = answer(json.dumps(said), Material("", (), TRAIL), "m")
-    assert isinstance(result, Written)
-    assert result.text == "The parser is being fixed.\n\n### Failed\n- a b"
-    assert result.topics == ("x",)
 
 
 class Inner(msgspec.Struct):
@@ -175,6 +183,5 @@ def test_what_it_is_made_of_is_written_out_and_all_of_it_is_required() -> None:
 
 
 def test_the_schemas_of_our_questions_name_what_the_questions_ask_for() -> None:
-    for field in json.loads(summary.answer_schema())["properties"]:
-        assert f'"{field}"' in summary.SCHEMA
+    assert list(json.loads(summary.answer_schema())["properties"]) == [section.value for section in Section]
     assert set(json.loads(continuity_model.answer_schema())["properties"]) == {"project", "projectLocal"}

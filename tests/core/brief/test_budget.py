@@ -21,7 +21,9 @@ from tests.core.scenes import NOON, worked
 DEFAULT = BudgetSettings(2_000, 6_000, 60)
 LARGE = BudgetSettings(20_000, 50_000, 60)
 NARROW = BudgetSettings(2_000, 700, 5)
+CAPPED = BudgetSettings(2_000, 6_000, 60, brief_is_capped=True)
 HARNESS = AnswerLimit(10_000, len)
+RESENDING = AnswerLimit(10_000, len, is_resent=True)
 LOADED = StartupInput(
     (
         LayerContent(
@@ -38,14 +40,18 @@ STRANGE = RepositoryLedger("ledger.md", Ledger(decisions=tuple(LedgerEntry(f"Gat
 @pytest.mark.parametrize(
     ("reason", "settings", "limit", "budget"),
     [
-        (Reason.STARTUP, DEFAULT, HARNESS, Budget(2_000, 6_000, 60)),
+        (Reason.STARTUP, DEFAULT, HARNESS, Budget(2_000, 6_000, 60, may_grow=True)),
+        (Reason.CLEAR, DEFAULT, HARNESS, Budget(2_000, 6_000, 60, may_grow=True)),
+        (Reason.STARTUP, CAPPED, HARNESS, Budget(2_000, 6_000, 60)),
+        (Reason.CLEAR, DEFAULT, RESENDING, Budget(2_000, 6_000, 60)),
         (Reason.COMPACT, DEFAULT, None, Budget(2_000, 6_000, 60)),
+        (Reason.LATE, DEFAULT, HARNESS, Budget(2_000, 6_000, 60)),
         (Reason.SUMMARY, DEFAULT, HARNESS, Budget(1_500, 6_000, 60)),
         (Reason.SUMMARY, NARROW, HARNESS, Budget(700, 700, 5)),
         (Reason.ASKED, DEFAULT, None, Budget(6_000, 6_000, 60)),
-        (Reason.STARTUP, NARROW, HARNESS, Budget(700, 700, 5)),
-        (Reason.STARTUP, LARGE, HARNESS, Budget(10_000, 10_000, 60)),
-        (Reason.STARTUP, LARGE, None, Budget(20_000, 50_000, 60)),
+        (Reason.STARTUP, NARROW, HARNESS, Budget(700, 700, 5, may_grow=True)),
+        (Reason.COMPACT, LARGE, HARNESS, Budget(10_000, 10_000, 60)),
+        (Reason.COMPACT, LARGE, None, Budget(20_000, 50_000, 60)),
     ],
 )
 def test_the_smallest_of_all_limits_holds(
@@ -54,10 +60,39 @@ def test_the_smallest_of_all_limits_holds(
     assert budget_for(reason, settings, limit) == budget
 
 
-@given(brief=st.integers(200, 4_000), more=st.integers(0, 6_000))
-def test_brief_continuity_and_a_strangers_ledger_together_keep_the_total(brief: int, more: int) -> None:
-    whole = replace(BriefInput(Reason.STARTUP, worked(), NOON), startup=LOADED, repository_ledger=STRANGE)
-    assert len(compose_for_start(whole, Budget(brief, brief + more, 500)).text) <= brief + more
+WHOLE = replace(BriefInput(Reason.STARTUP, worked(), NOON), startup=LOADED, repository_ledger=STRANGE)
+
+
+@given(brief=st.integers(200, 4_000), more=st.integers(0, 6_000), may_grow=st.booleans())
+def test_brief_continuity_and_a_strangers_ledger_together_keep_the_total(
+    brief: int,
+    more: int,
+    may_grow: bool,  # noqa: FBT001
+) -> None:
+    budget = Budget(brief, brief + more, 500, may_grow)
+    assert len(compose_for_start(WHOLE, budget).text) <= brief + more
+
+
+def blocks(brief_input: BriefInput, budget: Budget) -> list[int]:
+    """The sizes of the fenced blocks that are given."""
+    return [len(block) for block in compose_for_start(brief_input, budget).text.split("</holdfast-recall>")]
+
+
+def test_a_brief_grows_into_what_the_other_blocks_leave() -> None:
+    alone, beside = replace(WHOLE, startup=None, repository_ledger=None), replace(WHOLE, startup=LOADED)
+    small = Budget(400, 3_000, 12)
+    grown = replace(small, may_grow=True)
+    assert blocks(alone, small)[0] <= 400 < blocks(alone, grown)[0]
+    reserved, *others = blocks(beside, small)
+    larger, *unchanged = blocks(beside, grown)
+    assert unchanged == others
+    assert reserved <= 400 < larger
+
+
+def test_a_brief_does_not_grow_where_the_continuity_needs_the_rest() -> None:
+    budget = Budget(400, 1_500, 300)
+    without_ledger = replace(WHOLE, repository_ledger=None)
+    assert blocks(without_ledger, replace(budget, may_grow=True)) == blocks(without_ledger, budget)
 
 
 def test_each_part_gets_what_the_others_leave() -> None:
@@ -66,6 +101,13 @@ def test_each_part_gets_what_the_others_leave() -> None:
     assert Budget(20_000, 20_000).repository_ledger == 1_200
     assert budget.brief_beside("") == 2_000
     assert budget.brief_beside("x" * 499) == 1_500
+    assert budget.grown_beside("x" * 499, 0) == 1_500
+    growing = replace(budget, may_grow=True)
+    assert (growing.brief_most, budget.brief_most) == (6_000, 2_000)
+    assert growing.repository_ledger == 500
+    assert growing.grown_beside("", 0) == 6_000
+    assert growing.grown_beside("x" * 499, 1_000) == 4_500
+    assert growing.grown_beside("", 5_000) == 2_000
     assert budget.continuity("x" * 1_999, "").chars == 4_000 - OVERHEAD
     assert budget.continuity("x" * 1_999, "y" * 499).chars == 3_500 - OVERHEAD
     assert budget.continuity().chars == 6_000 - OVERHEAD

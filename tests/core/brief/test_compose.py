@@ -23,7 +23,6 @@ from holdfast.core.documents.continuity import ContinuityPart, LayerName, LayerS
 from holdfast.core.documents.continuity_startup import TITLE as CONTINUITY_TITLE
 from holdfast.core.documents.continuity_startup import LayerContent, StartupInput
 from holdfast.core.documents.continuity_summary import generated
-from holdfast.core.evaluation.facts import LEAST_PLAIN, form_of
 from holdfast.core.events.event import Action, Event, Origin, Todo, TodosChanged
 from holdfast.core.evidence.trail import Utterance
 from holdfast.core.text.untrusted import has_injected_text, without_injected_text
@@ -55,8 +54,8 @@ def test_a_brief_holds_what_was_asked_done_and_failed() -> None:
         TITLE,
         "Fix the flaky retry test in tests/test_retry.py, never touch the vendored client",
         "use a monotonic clock instead",
-        "Edited: src/retry.py",
-        "Failed (exit 1): `pytest tests/test_retry.py`",
+        "- Edited, not committed: src/retry.py",
+        "- `pytest tests/test_retry.py` failed: RetryExhausted: gave up after 3 tries",
         "The backoff starts at zero",
     ):
         assert needed in text
@@ -108,43 +107,10 @@ def test_items_are_whole_or_not_there(budget: int) -> None:
 
 
 def test_what_the_budget_left_out_is_accounted_for() -> None:
-    brief = compose(brief_input(), 540)
+    brief = compose(brief_input(), 400)
     assert {item.omitted for item in brief.items if not item.rendered} <= {"over budget", "said already"}
     assert any(item.omitted == "over budget" for item in brief.items)
     assert any(item.rendered for item in brief.items)
-
-
-def busy_with_names() -> BriefInput:
-    """Work of which there is little to say, and much to name."""
-    busy = session()
-    for place in range(24):
-        path = f"{PROJECT.root}/packages/{'abc'[place % 3]}/source/module_{place % 5}/nested_{place}.py"
-        names = " ".join(f"parse_{place}_{part}" for part in range(4))
-        edit = replace(called(f"t{place}", Action.EDIT, path), detail=names)
-        busy = after(busy, edit, returned(f"t{place}"))
-    return replace(brief_input(), session=busy)
-
-
-@pytest.mark.parametrize(("words", "trimmed"), [(1, 46), (10, 30), (22, 9), (30, 0)])
-def test_a_few_names_give_way_to_leave_enough_plain_words(words: int, trimmed: int) -> None:
-    busy = busy_with_names()
-    goal = prompt(" ".join(["so"] * words), "p1")
-    brief = compose(replace(busy, session=after(busy.session, goal)), 1_100)
-    dropped = [item for item in brief.items if item.omitted == "too many names for the words"]
-    assert len(dropped) == trimmed
-    assert not dropped or form_of(brief.text).plain >= LEAST_PLAIN
-
-
-@pytest.mark.parametrize("budget", [700, 900, 1_055])
-def test_what_takes_more_room_than_it_seemed_leaves_it_to_others(
-    monkeypatch: pytest.MonkeyPatch, budget: int
-) -> None:
-    monkeypatch.setattr("holdfast.core.brief.layout.PLAIN_SHARE", 0.0)
-    brief = compose(busy_with_names(), budget)
-    left = budget - len(brief.text) - len(", ")
-    left_out = [item for item in brief.items if item.omitted == "over budget" and item.lead == "In use"]
-    assert left_out
-    assert all(len(item.text) > left for item in left_out)
 
 
 def crowd(first: int, last: int) -> list[Event]:
@@ -160,16 +126,30 @@ def crowd(first: int, last: int) -> list[Event]:
     ]
 
 
+LEARNED = "I tried to cache the tokens, but that did not work."
+ORDER = "Never touch the vendored client in lib/."
+NEEDED = "The tests need Redis on port 6380."
+
+
 @pytest.mark.parametrize(
-    "sentence",
+    ("events", "line"),
     [
-        "I decided to keep the old parser because it keeps comments.",
-        "I tried to cache the tokens, but that did not work.",
+        ((prompt("Mend it", "p1"), said(LEARNED, "s1")), LEARNED),
+        ((prompt("Mend it", "p1"), said(NEEDED, "s1")), NEEDED),
+        ((prompt(f"Mend it. {ORDER}", "p1"),), ORDER),
+        (
+            (
+                prompt("Mend it", "p1"),
+                said("Should I use one lock for both readers?", "s1"),
+                prompt("yes", "p2"),
+            ),
+            "The user answered “yes” to “Should I use one lock for both readers?”",
+        ),
     ],
 )
-def test_a_decision_or_a_failed_attempt_is_not_crowded_out_by_names(sentence: str) -> None:
-    crowded = after(session(), prompt("Mend it", "p1"), *crowd(0, 50), said(sentence, "s"), *crowd(50, 60))
-    assert sentence in compose(BriefInput(Reason.COMPACT, crowded, NOON), 2_000).text
+def test_what_nobody_can_find_out_again_survives_a_crowd(events: tuple[Event, ...], line: str) -> None:
+    crowded = after(session(), *events, *crowd(0, 60))
+    assert f"- {line}" in compose(BriefInput(Reason.COMPACT, crowded, NOON), 2_000).text.splitlines()
 
 
 def test_what_failed_last_is_shown_whatever_else_there_is() -> None:
@@ -179,7 +159,8 @@ def test_what_failed_last_is_shown_whatever_else_there_is() -> None:
         returned("f", ok=False, text="E   RetryExhausted: gave up after 3"),
     )
     crowded = after(session(), prompt("Mend it", "p1"), *crowd(0, 50), *failed, *crowd(50, 60))
-    assert f"Failed: `{command}`" in compose(BriefInput(Reason.COMPACT, crowded, NOON), 2_000).text
+    text = compose(BriefInput(Reason.COMPACT, crowded, NOON), 2_000).text
+    assert f"- `{command}` failed: RetryExhausted: gave up after 3" in text.splitlines()
 
 
 def test_a_command_of_the_harness_that_stands_alone_is_not_shown_as_what_was_asked_at_first() -> None:
@@ -208,7 +189,8 @@ def test_of_a_plan_all_that_is_open_is_shown_and_not_its_first_step_alone() -> N
 def test_what_was_said_last_is_shown_even_if_it_is_mere_narration() -> None:
     narration = "Now let me look at how the lexer of the second reader tells a comment from a string."
     crowded = after(session(), prompt("Mend it", "p1"), *crowd(0, 60), said(narration, "last"))
-    assert f"Last said: {narration}" in compose(BriefInput(Reason.COMPACT, crowded, NOON), 2_000).text
+    now = compose(BriefInput(Reason.COMPACT, crowded, NOON), 2_000).text.partition("### Now\n")[2]
+    assert now.startswith(f"- {narration.removeprefix('Now l').replace('et me', 'Let me', 1)}\n")
 
 
 def test_the_most_needed_comes_first_into_a_small_budget() -> None:
@@ -228,8 +210,9 @@ def test_files_that_are_not_as_they_were_left_are_marked() -> None:
 
 def test_paths_are_shown_as_the_agent_would_type_them_in_the_project() -> None:
     rooted = replace(worked(), project=replace(PROJECT, path="/", normalized="/", root="/"))
-    assert "Edited: /home/you/app/src/retry.py" in compose(replace(brief_input(), session=rooted), WHOLE).text
-    assert "Edited: src/retry.py" in compose(brief_input(), WHOLE).text
+    text = compose(replace(brief_input(), session=rooted), WHOLE).text
+    assert "- Edited, not committed: /home/you/app/src/retry.py" in text
+    assert "- Edited, not committed: src/retry.py" in compose(brief_input(), WHOLE).text
 
 
 def test_a_moved_branch_is_unconfirmed() -> None:
@@ -237,10 +220,12 @@ def test_a_moved_branch_is_unconfirmed() -> None:
     assert "UNCONFIRMED: the branch was `main`, now it is `fix`." in compose(moved, WHOLE).text
 
 
-def test_the_agents_own_words_lead() -> None:
-    own = replace(brief_input(), words=(Utterance("Half of the callers use the new clock.", NOON),))
+def test_the_agents_own_words_lead_their_section() -> None:
+    written = "Now: Half of the callers use the new clock.\nNext: port the other half"
+    own = replace(brief_input(), words=(Utterance(written, NOON, "d"),))
     text = compose(own, WHOLE).text
-    assert "(5 min ago) Half of the callers use the new clock." in text
+    assert "### Now\n- Half of the callers use the new clock.\n" in text
+    assert "### Next\n- port the other half\n" in text
 
 
 def test_a_model_that_has_its_history_gets_only_the_news() -> None:
@@ -287,17 +272,24 @@ def test_a_file_is_shown_beside_another_whose_name_ends_like_it() -> None:
         returned("c3"),
     )
     text = compose(BriefInput(Reason.COMPACT, both, NOON), WHOLE).text
-    assert "- Wrote: rounding.py, totals.py\n" in text
+    assert "- Edited, not committed: rounding.py, totals.py\n" in text
 
 
-@pytest.mark.parametrize(("steps", "told_then"), [(4, True), (400, False)])
-def test_a_next_step_of_long_ago_gives_way(steps: int, *, told_then: bool) -> None:
+def test_a_next_step_counts_less_the_longer_ago_it_was_said() -> None:
     step = "Next: bring the reader over to the new lexer."
-    busy = after(session(), prompt("Mend it", "p1"), said(step, "first"), *crowd(0, steps // 2))
-    assert (step in compose(BriefInput(Reason.COMPACT, busy, NOON), 2_000).text) == told_then
+    begun = after(session(), prompt("Mend it", "p1"), said(step, "first"))
+    scores = [
+        item.score
+        for work in (2, 20, 200)
+        for item in compose(BriefInput(Reason.COMPACT, after(begun, *crowd(0, work)), NOON), 2_000).items
+        if item.text == step
+    ]
+    assert len(scores) == 3
+    assert scores == sorted(scores, reverse=True)
+    assert scores[-1] < scores[0] * 0.7
 
 
-def test_a_search_that_found_nothing_is_shown_as_such_and_behind_what_failed() -> None:
+def test_a_search_that_found_nothing_is_no_failure() -> None:
     worked_on = after(
         session(),
         called("c1", Action.RUN, "make test"),
@@ -305,16 +297,9 @@ def test_a_search_that_found_nothing_is_shown_as_such_and_behind_what_failed() -
         called("c2", Action.RUN, "rg frobnicate src"),
         returned("c2", ok=False, exit_status=1),
     )
-    lines = compose(BriefInput(Reason.COMPACT, worked_on, NOON), 2_000).text.splitlines()
-    assert lines.index("- Found nothing: `rg frobnicate src`") > lines.index(
-        "- Failed (exit 2): `make test`: make: *** [test] Error 2"
-    )
-
-
-def test_what_must_be_there_is_shown_with_the_state() -> None:
-    needed = "The tests need Redis on port 6380."
-    busy = after(session(), prompt("Mend it", "p1"), said(needed, "a1"), *crowd(0, 60))
-    assert f"- Needs: {needed}" in compose(BriefInput(Reason.COMPACT, busy, NOON), 2_000).text.splitlines()
+    text = compose(BriefInput(Reason.COMPACT, worked_on, NOON), 2_000).text
+    assert "### Failures\n- `make test` failed: make: *** [test] Error 2\n\n" in text
+    assert "frobnicate" not in text
 
 
 def test_the_users_last_word_to_a_tool_is_shown_however_long_it_is() -> None:

@@ -20,6 +20,7 @@ from holdfast.core.documents.continuity import (
     document_with_summary,
     entries,
     front_matter_field,
+    items_of_user,
     key,
     merge_summary,
     parse,
@@ -317,3 +318,25 @@ def test_a_file_of_ours_that_was_edited_keeps_every_line_of_the_person(
     assert [line for line in mine if line not in written] == []
     again = merge_summary(document(render(after.document)), second, after.written)
     assert (render(again.document), again.written) == (render(after.document), after.written)
+
+
+def test_an_item_is_not_open_where_a_person_wrote_that_it_is_done() -> None:
+    mine = document("## Confirmed working\n- The docs are written\n")
+    merged = merge_summary(
+        mine, LayerSummary("", {ContinuityPart.NEXT: ("The docs are written.", "Tag it")}), WrittenItems()
+    )
+    assert summary_of(merged.document).of(ContinuityPart.NEXT) == ("Tag it",)
+    assert items_of_user(merged.document, merged.written) == ("The docs are written",)
+
+
+def test_an_item_that_was_done_and_is_open_again_is_not_told_as_done() -> None:
+    done = LayerSummary("", {ContinuityPart.CONFIRMED: ("Write the docs", "Tag it")})
+    first = merge_summary(blank(LayerName.LOCAL), done, WrittenItems())
+    again = merge_summary(
+        first.document, LayerSummary("", {ContinuityPart.NEXT: ("Write the docs",)}), first.written
+    )
+    summary = summary_of(again.document)
+    assert (summary.of(ContinuityPart.CONFIRMED), summary.of(ContinuityPart.NEXT)) == (
+        ("Tag it",),
+        ("Write the docs",),
+    )

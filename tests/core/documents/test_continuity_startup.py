@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -146,3 +148,30 @@ def test_what_is_said_elsewhere_is_left_out_and_counted() -> None:
 def test_a_block_never_exceeds_its_characters(chars: int) -> None:
     result = startup(StartupInput((SHARED, LOCAL), POINTERS), StartupLimits(60, chars))
     assert len(result.text) <= max(chars, 0)
+
+
+def test_what_the_user_wrote_is_labelled() -> None:
+    mine = replace(LOCAL, by_user=("run the linter",))
+    lines = block([SHARED, mine], 60).text.splitlines()
+    assert "- run the linter (written by the user)" in lines
+    assert "- zero backoff" in lines
+
+
+@pytest.mark.parametrize(
+    ("by_user", "part", "gone"),
+    [
+        ((), ContinuityPart.NEXT, ContinuityPart.CONFIRMED),
+        (("The cache survives a restart.",), ContinuityPart.CONFIRMED, ContinuityPart.NEXT),
+    ],
+)
+def test_nothing_is_done_and_open_the_user_wins_and_then_the_nearer_layer(
+    by_user: tuple[str, ...], part: ContinuityPart, gone: ContinuityPart
+) -> None:
+    item = "The cache survives a restart."
+    done = LayerContent(
+        LayerName.SHARED, "shared.md", LayerSummary("", {ContinuityPart.CONFIRMED: (item,)}), by_user
+    )
+    to_do = LayerContent(LayerName.LOCAL, "local.md", LayerSummary("", {ContinuityPart.NEXT: (item,)}))
+    combined = combined_layers([done, to_do])
+    assert (combined.of(part), combined.of(gone)) == ((item,), ())
+    assert [row.section for row in block([done, to_do], 60).rows] == [part]

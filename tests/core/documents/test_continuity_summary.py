@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.core.documents.continuity import ContinuityPart, LayerName
+from holdfast.core.documents.continuity import ContinuityPart, LayerName, item_subject
 from holdfast.core.documents.continuity_summary import (
     POINTERS_MOST,
     Confidence,
@@ -12,10 +12,16 @@ from holdfast.core.documents.continuity_summary import (
     GeneratedSummary,
     conflicts,
     generated,
+    layers_of,
     pointers,
 )
 from holdfast.core.events.event import Action, Event
+from holdfast.core.evidence.kinds import NoteKind, Section
+from holdfast.core.work.state import Statement, StatementSource, WorkState
 from tests.core.scenes import after, called, prompt, returned, said, session, worked
+
+SHARED, LOCAL = LayerName.SHARED, LayerName.LOCAL
+CHECK = "make test 2>&1 | tail -5"
 
 
 def of(*events: Event) -> GeneratedSummary:
@@ -33,12 +39,11 @@ def edited(path: str) -> tuple[Event, Event]:
 @pytest.mark.parametrize(
     ("events", "layer", "part", "item"),
     [
-        (ran("make test"), LayerName.SHARED, ContinuityPart.CONFIRMED, "`make test` passed"),
         (
-            ran("make test", ok=False, text="E  ValueError: no port\n1 failed"),
+            (said("It works now: the cache survives a restart.", "a1"),),
             LayerName.SHARED,
-            ContinuityPart.FAILED,
-            "`make test` failed: ValueError: no port",
+            ContinuityPart.CONFIRMED,
+            "It works now: the cache survives a restart.",
         ),
         (edited("/home/you/app/src/a.py"), LayerName.LOCAL, ContinuityPart.NOTES, "`src/a.py` edited"),
         (edited("/etc/hosts"), LayerName.LOCAL, ContinuityPart.NOTES, "`/etc/hosts` edited"),
@@ -72,11 +77,86 @@ def test_every_item_goes_to_its_layer(
 
 
 def test_a_failure_that_passed_later_is_none() -> None:
-    shared = of(*ran("make test", ok=False, text="1 failed"), *ran("make test")).layers[LayerName.SHARED]
-    assert (shared.of(ContinuityPart.FAILED), shared.of(ContinuityPart.CONFIRMED)) == (
-        (),
-        ("`make test` passed",),
-    )
+    shared = of(*ran(CHECK, ok=False, text="1 failed"), *ran(CHECK)).layers[LayerName.SHARED]
+    assert shared.of(ContinuityPart.FAILED) == ()
+    assert list(map(item_subject, shared.of(ContinuityPart.CONFIRMED))) == ["make test"]
+
+
+def test_a_check_that_fails_is_a_failure_of_the_project_with_its_reason() -> None:
+    layers = of(*ran(CHECK, ok=False, text="E  ValueError: no port\n1 failed")).layers
+    failed = layers[SHARED].of(ContinuityPart.FAILED)
+    assert [item for item in failed if item_subject(item) == "make test" and "ValueError: no port" in item]
+    assert layers[LOCAL].of(ContinuityPart.FAILED) == ()
+
+
+@pytest.mark.parametrize(
+    ("statement", "layer", "part", "item"),
+    [
+        (
+            Statement(Section.DONE, "The port is set.", 1),
+            SHARED,
+            ContinuityPart.CONFIRMED,
+            "The port is set.",
+        ),
+        (
+            Statement(Section.DONE, "It passes on this machine.", 1),
+            LOCAL,
+            ContinuityPart.CONFIRMED,
+            "It passes on this machine.",
+        ),
+        (
+            Statement(Section.DONE, "A run takes 12 ms.", 1, kind=NoteKind.MEASURED),
+            SHARED,
+            ContinuityPart.CONFIRMED,
+            "A run takes 12 ms.",
+        ),
+        (Statement(Section.FAILURES, "The pool leaks.", 1), SHARED, ContinuityPart.FAILED, "The pool leaks."),
+        (Statement(Section.NOW, "Writing the docs", 1), LOCAL, ContinuityPart.NEXT, "Writing the docs"),
+        (Statement(Section.NEXT, "Tag it", 1), LOCAL, ContinuityPart.NEXT, "Tag it"),
+        (
+            Statement(Section.NEXT, "A regex might do.", 1, kind=NoteKind.UNTRIED),
+            SHARED,
+            ContinuityPart.UNTRIED,
+            "A regex might do.",
+        ),
+        (
+            Statement(Section.QUESTIONS, "Which port?", 1),
+            LOCAL,
+            ContinuityPart.NEXT,
+            "Waits for the user: Which port?",
+        ),
+        (Statement(Section.RULES, "Never rebase.", 1), SHARED, ContinuityPart.NOTES, "Never rebase."),
+        (Statement(Section.DECISIONS, "SQLite it is.", 1), SHARED, ContinuityPart.NOTES, "SQLite it is."),
+        (
+            Statement(Section.WHERE, "Needs Redis.", 1, kind=NoteKind.NEED),
+            SHARED,
+            ContinuityPart.NOTES,
+            "Needs Redis.",
+        ),
+        (Statement(Section.WHERE, "port 5433", 1), LOCAL, ContinuityPart.NOTES, "Where: port 5433"),
+    ],
+)
+def test_the_section_of_a_statement_decides_its_layer_and_part(
+    statement: Statement, layer: LayerName, part: ContinuityPart, item: str
+) -> None:
+    layers = layers_of(WorkState(statements=(statement,)), session())
+    assert {(name, one) for name in LayerName for one in ContinuityPart if layers[name].of(one)} == {
+        (layer, part)
+    }
+    assert layers[layer].of(part) == (item,)
+
+
+def test_branch_and_commit_are_left_to_the_repository() -> None:
+    git = Statement(Section.WHERE, "Branch: main", 0, origin=StatementSource.GIT)
+    assert all(layer.is_empty() for layer in layers_of(WorkState(statements=(git,)), session()).values())
+
+
+def test_of_many_statements_those_worth_most_are_written() -> None:
+    many = [
+        Statement(Section.DECISIONS, f"Decision {number}", number, worth=number / 13) for number in range(13)
+    ]
+    notes = layers_of(WorkState(statements=tuple(many)), session())[SHARED].of(ContinuityPart.NOTES)
+    assert notes == tuple(f"Decision {number}" for number in range(1, 13))
 
 
 def test_a_generic_prompt_is_no_goal() -> None:
@@ -90,14 +170,6 @@ def test_a_generic_prompt_is_no_goal() -> None:
 def test_looking_around_confirms_and_refutes_nothing(command: str) -> None:
     shared = of(*ran(command), *ran(f"{command} ", ok=False)).layers[LayerName.SHARED]
     assert (shared.of(ContinuityPart.CONFIRMED), shared.of(ContinuityPart.FAILED)) == ((), ())
-
-
-@pytest.mark.parametrize(
-    "command",
-    ["pytest -q", "npm run lint", "cargo build", "bun run typecheck", "python -m mypy src", "go vet ./..."],
-)
-def test_what_checks_the_work_confirms_it(command: str) -> None:
-    assert of(*ran(command)).layers[LayerName.SHARED].of(ContinuityPart.CONFIRMED) == (f"`{command}` passed",)
 
 
 def test_how_much_there_was_to_go_by_is_counted() -> None:

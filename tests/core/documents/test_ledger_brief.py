@@ -86,7 +86,7 @@ def test_the_ledger_leads_the_brief() -> None:
     assert opening < now < text.index("- Now: and its test") < asked < following
     assert "then resume from Now" in text
     assert "Ignore this if you start something new" in text
-    assert following < text.index("### Goal") < text.index("### Files in play")
+    assert following < text.index("### Goal") < text.index("### Failures")
     assert "STALE" not in text
 
 

@@ -32,7 +32,10 @@ from holdfast.core.documents.ledger_update import (
 )
 from holdfast.core.events.event import Origin, Replied
 from holdfast.core.events.world import FileState
+from holdfast.core.evidence.kinds import Section
 from holdfast.core.evidence.trail import Trail
+from holdfast.core.work.compute import work_state
+from holdfast.core.work.state import Statement, WorkState
 from tests.core.scenes import MINUTE, NOON, after, prompt, said, session
 from tests.tables import every_row
 
@@ -148,6 +151,44 @@ class TestWhatIsThere:
         text = "# Session Ledger\n\n## Key Decisions\n-\n- \n\n### Now\n\n"
         after = merge(text, LedgerInput(evidence=ledger_of(LedgerPart.DECISIONS, "a")))
         assert "## Key Decisions\n- a\n\n### Now" in after
+
+
+class TestDoneOrOpen:
+    """Nothing stands both under Done and under Now or Next."""
+
+    STEP = "Write the report"
+
+    @pytest.mark.parametrize("part", [LedgerPart.NOW, LedgerPart.NEXT])
+    def test_a_step_of_ours_goes_when_it_is_done_though_no_other_step_follows(self, part: LedgerPart) -> None:
+        first = merge_ledger(parse(""), LedgerInput(evidence=ledger_of(part, self.STEP)), TWELVE_O_CLOCK)
+        known = LedgerInput(evidence=ledger_of(LedgerPart.DONE, self.STEP), own=first.own)
+        ledger = read(merge_ledger(first.document, known, ONE_O_CLOCK).document)
+        assert (ledger.of(part), ledger.done) == ((), (LedgerEntry(self.STEP),))
+
+    def test_what_we_called_done_goes_when_it_is_open_again(self) -> None:
+        done = LedgerInput(evidence=ledger_of(LedgerPart.DONE, self.STEP))
+        first = merge_ledger(parse(""), done, TWELVE_O_CLOCK)
+        known = LedgerInput(evidence=ledger_of(LedgerPart.NEXT, self.STEP), own=first.own)
+        ledger = read(merge_ledger(first.document, known, ONE_O_CLOCK).document)
+        assert (ledger.next, ledger.done) == ((LedgerEntry(self.STEP),), ())
+
+    @pytest.mark.parametrize(
+        ("by_hand", "evidence"),
+        [
+            (LedgerPart.NEXT, LedgerPart.DONE),
+            (LedgerPart.NOW, LedgerPart.DONE),
+            (LedgerPart.DONE, LedgerPart.NEXT),
+        ],
+    )
+    def test_what_a_person_wrote_wins(self, by_hand: LedgerPart, evidence: LedgerPart) -> None:
+        text = new_ledger_text(ledger_of(by_hand, self.STEP), TWELVE_O_CLOCK)
+        ledger = read(parse(merge(text, LedgerInput(evidence=ledger_of(evidence, self.STEP)))))
+        assert (ledger.of(by_hand), ledger.of(evidence)) == ((LedgerEntry(self.STEP),), ())
+
+    def test_explicit_words_win_over_the_file(self) -> None:
+        text = new_ledger_text(ledger_of(LedgerPart.NEXT, self.STEP, "Send it"), TWELVE_O_CLOCK)
+        ledger = read(parse(merge(text, LedgerInput(explicit=ledger_of(LedgerPart.DONE, self.STEP)))))
+        assert (ledger.next, ledger.done) == ((LedgerEntry("Send it"),), (LedgerEntry(self.STEP),))
 
 
 class TestTheMark:
@@ -279,6 +320,13 @@ def gathered(entries: list[tuple[LedgerPart, str, bool]]) -> Ledger:
     return ledger
 
 
+OPEN = (LedgerPart.NOW, LedgerPart.NEXT)
+
+
+def keys_of(ledger: Ledger, *parts: LedgerPart) -> set[str]:
+    return {key_of(entry.text) for part in parts for entry in ledger.of(part)}
+
+
 LEDGERS = st.lists(ENTRIES, max_size=8).map(gathered)
 LINES = st.lists(
     st.sampled_from(
@@ -311,11 +359,25 @@ def test_no_line_of_anybody_is_lost(text: str, found: Ledger) -> None:
 @given(LINES, LEDGERS)
 def test_what_was_found_is_said(text: str, found: Ledger) -> None:
     before, after = read(parse(text)), read(parse(merge(text, LedgerInput(evidence=found))))
+    # What is done is not open, and what somebody wrote wins.
+    done, open_ = keys_of(after, LedgerPart.DONE), keys_of(after, *OPEN)
     for part in LedgerPart:
         # A stray fence behind an entry says nothing else.
-        said = {key_of(entry.text) for entry in after.of(part)}
-        wanted = {key_of(entry.text) for entry in found.of(part)}
-        assert wanted <= said or (part is LedgerPart.GOAL and before.goal)
+        contradicted = done if part in OPEN else open_ if part is LedgerPart.DONE else set[str]()
+        wanted = keys_of(found, part) - contradicted
+        assert wanted <= keys_of(after, part) or (part is LedgerPart.GOAL and before.goal)
+
+
+@given(LEDGERS, LEDGERS, LEDGERS)
+def test_of_what_holdfast_wrote_nothing_is_both_done_and_open(
+    first: Ledger, then: Ledger, last: Ledger
+) -> None:
+    document, own = parse(""), Ledger()
+    for evidence in (first, then, last):
+        merged = merge_ledger(document, LedgerInput(evidence=evidence, own=own), ONE_O_CLOCK)
+        document, own = merged.document, merged.own
+        ledger = read(document)
+        assert not keys_of(ledger, LedgerPart.DONE) & keys_of(ledger, *OPEN)
 
 
 @pytest.mark.parametrize("part", [LedgerPart.CONSTRAINTS, LedgerPart.DECISIONS, LedgerPart.QUESTIONS])
@@ -350,6 +412,14 @@ def trail(*words: str) -> Trail:
     return after(session(), *events).trail
 
 
+def settles(text: str, story: Trail) -> bool:
+    return is_settled(text, story, work_state(story))
+
+
+def marked(ledger: Ledger, story: Trail) -> Ledger:
+    return mark_unconfirmed(ledger, story, work_state(story))
+
+
 @every_row(
     ("answer", "settled"),
     [
@@ -372,20 +442,37 @@ def trail(*words: str) -> Trail:
 )
 def test_a_decision_is_approved_by_the_next_that_the_user_says(answer: str, settled: bool) -> None:  # noqa: FBT001
     story = trail("Mend the sums.", DECISION, answer)
-    assert is_settled(DECISION, story) is settled
-    (entry,) = mark_unconfirmed(Ledger(decisions=(LedgerEntry(DECISION),)), story).decisions
+    assert settles(DECISION, story) is settled
+    (entry,) = marked(Ledger(decisions=(LedgerEntry(DECISION),)), story).decisions
     assert entry == (
         LedgerEntry(DECISION) if settled else LedgerEntry(DECISION, unconfirmed=True, why="not approved")
     )
 
 
+@pytest.mark.parametrize(
+    ("statement", "settled"),
+    [
+        (Statement(Section.DECISIONS, DECISION, NOON, by_user=True), True),
+        (Statement(Section.RULES, DECISION, NOON), True),
+        (Statement(Section.DECISIONS, DECISION, NOON), False),
+        (Statement(Section.DONE, DECISION, NOON), False),
+    ],
+    ids=["the user agreed to it", "it is a rule", "the agent's own", "it is only reported"],
+)
+def test_a_statement_of_the_work_state_settles_what_the_user_said(
+    statement: Statement,
+    settled: bool,  # noqa: FBT001
+) -> None:
+    assert is_settled(DECISION, Trail(), WorkState("", (statement,))) is settled
+
+
 def test_what_nobody_answered_is_not_approved() -> None:
-    assert not is_settled(DECISION, trail("Mend the sums.", DECISION))
+    assert not settles(DECISION, trail("Mend the sums.", DECISION))
 
 
 def test_an_answer_to_something_else_approves_nothing() -> None:
     story = trail("Mend the sums.", DECISION, "And the tests?", "Shall I write them in pytest?", "yes")
-    assert not is_settled(DECISION, story)
+    assert not settles(DECISION, story)
 
 
 def test_a_confirmed_question_confirms_what_it_asked_about() -> None:
@@ -394,8 +481,8 @@ def test_a_confirmed_question_confirms_what_it_asked_about() -> None:
         "I see the assumption that Ada wants tabs marked UNCONFIRMED: can you confirm it?",
         "Yes.",
     )
-    assert is_settled("Ada wants tabs", story)
-    assert not is_settled("Ada wants spaces everywhere", story)
+    assert settles("Ada wants tabs", story)
+    assert not settles("Ada wants spaces everywhere", story)
 
 
 @pytest.mark.parametrize(
@@ -408,7 +495,7 @@ def test_a_confirmed_question_confirms_what_it_asked_about() -> None:
 )
 def test_a_preference_is_unconfirmed_unless_the_user_stated_it(rule: str, entry: LedgerEntry) -> None:
     story = trail("Mend the sums; I want tabs for indentation in every file.")
-    assert mark_unconfirmed(Ledger(constraints=(LedgerEntry(rule),)), story).constraints == (entry,)
+    assert marked(Ledger(constraints=(LedgerEntry(rule),)), story).constraints == (entry,)
 
 
 @pytest.mark.parametrize(
@@ -429,14 +516,14 @@ def test_a_preference_is_unconfirmed_unless_the_user_stated_it(rule: str, entry:
 def test_what_is_uncertain_by_its_words(text: str, why: str) -> None:
     assert uncertainty(text) == why
     expected = LedgerEntry(text, unconfirmed=bool(why), why=why)
-    assert mark_unconfirmed(
-        Ledger(done=(LedgerEntry(text),), questions=(LedgerEntry(text),)), Trail()
-    ) == Ledger(done=(expected,), questions=(expected,))
+    assert marked(Ledger(done=(LedgerEntry(text),), questions=(LedgerEntry(text),)), Trail()) == Ledger(
+        done=(expected,), questions=(expected,)
+    )
 
 
 def test_a_mark_with_a_reason_of_its_own_stays() -> None:
     own = LedgerEntry("use tabs", unconfirmed=True, why="Ada will say")
-    assert mark_unconfirmed(Ledger(constraints=(own,)), Trail()).constraints == (own,)
+    assert marked(Ledger(constraints=(own,)), Trail()).constraints == (own,)
 
 
 SAVED, LEFT = NOON, NOON + 10 * MINUTE
@@ -494,5 +581,5 @@ def test_what_the_user_answered_is_approved(decision: str) -> None:
         question="Which database do we use?",
     )
     given = Ledger(decisions=(LedgerEntry(decision), LedgerEntry("Drop the cache table")))
-    ledger = mark_unconfirmed(given, after(session(), answer).trail)
+    ledger = marked(given, after(session(), answer).trail)
     assert [entry.unconfirmed for entry in ledger.decisions] == [False, True]

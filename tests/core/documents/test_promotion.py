@@ -28,16 +28,21 @@ SUMMARY = LayerSummary(
     {
         ContinuityPart.CONFIRMED: ("`make test` passed", "The cache is warm after one run."),
         ContinuityPart.NEXT: ("Write the docs",),
-        ContinuityPart.NOTES: ("Never touch vendor/.", "`src/a.py` edited", "We decided on SQLite."),
+        ContinuityPart.FAILED: ("The first migration lost rows.",),
+        ContinuityPart.NOTES: (
+            "Never touch vendor/.",
+            "`src/a.py` edited",
+            "Where: port 5433",
+            "We decided on SQLite.",
+        ),
     },
 )
-DURABLE, RULE, _ = candidates(SUMMARY, "continuity:project", blocked=False, at=1)
+RULE, DURABLE = candidates(SUMMARY, "continuity:project", blocked=False, at=1)
 
 
-def test_what_lasts_is_put_up_and_what_is_of_the_day_is_not() -> None:
+def test_rules_and_decisions_are_put_up_and_what_is_done_failed_or_open_is_not() -> None:
     result = candidates(SUMMARY, "continuity:project", blocked=False, at=1)
     assert [(one.text, one.lane) for one in result] == [
-        ("The cache is warm after one run.", Destination.DURABLE),
         ("Never touch vendor/.", Destination.INSTRUCTION),
         ("We decided on SQLite.", Destination.DURABLE),
     ]

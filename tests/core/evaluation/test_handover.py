@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from holdfast.core.evaluation.handover import (
     CutScore,
+    ExpectedContent,
     HandoverScore,
     Question,
     QuestionScore,
-    Statement,
     mean_share,
     score_brief,
     without_nuggets_in,
@@ -21,9 +21,9 @@ from holdfast.core.evaluation.handover import (
 from tests.tables import every_row
 
 
-def statement(text: str, *expressions: str) -> Statement:
+def statement(text: str, *expressions: str) -> ExpectedContent:
     patterns = tuple(re.compile(expression, re.IGNORECASE) for expression in expressions or (text,))
-    return Statement(text, patterns)
+    return ExpectedContent(text, patterns)
 
 
 def question(kind: str, *nuggets: str, id: str = "q") -> Question:

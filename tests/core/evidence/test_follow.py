@@ -523,7 +523,7 @@ def test_what_goes_on_is_reported_with_its_handle_and_only_once() -> None:
 @pytest.mark.parametrize("over", [returned("c1"), seen("b1")])
 def test_a_command_that_is_over_is_a_command_like_any_other(over: ToolReturned) -> None:
     text = brief(started(over))
-    assert "- Passed: `npm run dev`" in text
+    assert "- `npm run dev` passed" in text
     assert "(b1)" not in text
 
 
@@ -541,7 +541,9 @@ def test_what_was_stopped_has_not_failed() -> None:
 
 
 def test_a_subagent_that_reported_can_be_asked_again() -> None:
-    assert "- Subagents done: a9 (Review the migrations)" in brief(started(seen("a9")))
+    text = brief(started(seen("a9")))
+    assert "- Subagent done, can be asked again: “Review the migrations” (a9)" in text
+    assert "Left running: “Review the migrations”" not in text
 
 
 @pytest.mark.parametrize("reason", [Reason.STARTUP, Reason.FORK])

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from holdfast.core.events.event import Action, Compacted, CompactionSign, Event, Origin
 from holdfast.core.evidence.kinds import NoteKind
-from holdfast.core.evidence.notes import Notes, after_statement, rules_in_prompt
+from holdfast.core.evidence.notes import Notes, rules_in_prompt
 from holdfast.core.evidence.prose import reader
-from tests.core.scenes import said
+from tests.core.scenes import KEY, NOON, after, called, prompt, returned, said, session
 
 FAILING = """
 The parser test is failing because the fixture has no header.
@@ -28,10 +29,7 @@ The focused test failed because two of them ran at once.
 
 
 def spoken(*texts: str) -> Notes:
-    notes: Notes = ()
-    for step, text in enumerate(texts):
-        notes = after_statement(notes, said(text, f"a{step}"), step)
-    return notes
+    return after(session(), *(said(text, f"a{step}") for step, text in enumerate(texts))).trail.notes
 
 
 def failed(*texts: str) -> list[str]:
@@ -135,3 +133,148 @@ def test_a_decision_takes_the_place_of_an_older_one_about_the_same_things() -> N
         "Let's go with SQLite.",
         "Let's go with two tables.",
     ]
+
+
+# ---------------------------------------------------------------- what each later event retires
+
+
+def standing(*events: Event) -> list[str]:
+    return [note.text for note in after(session(), *events).trail.notes]
+
+
+ASKED = prompt("Mend the till of the first shop", "p1")
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Let me look at the register first.",
+        "It might be the clock of the shop.",
+        "The build is running in another window.",
+        "Here is what the register says:",
+    ],
+)
+def test_the_next_message_ends_what_held_for_a_moment(sentence: str) -> None:
+    moment, fact = said(sentence, "a1"), said("The register rounds every sale twice.", "a2")
+    assert sentence in standing(ASKED, moment)
+    assert standing(ASKED, moment, fact, said("The till is in `till.py`.", "a3"))[1:] == [
+        fact.text,
+        "The till is in `till.py`.",
+    ]
+
+
+def test_a_prompt_ends_steps_and_questions_but_not_findings() -> None:
+    steps = said("The till rounds twice. Next: count the rows. Shall I also rename the flag?", "a1")
+    left = standing(ASKED, steps, prompt("Now add the tax of the second shop to the report", "p2"))
+    assert "The till rounds twice." in left
+    assert not {"Next: count the rows.", "Shall I also rename the flag?"} & set(left)
+
+
+def test_to_go_on_leaves_the_steps() -> None:
+    steps = said("The till rounds twice. Next: count the rows.", "a1")
+    assert "Next: count the rows." in standing(ASKED, steps, prompt("continue", "p2"))
+
+
+@pytest.mark.parametrize(
+    ("reply", "is_left"),
+    [("No, that is wrong, the clock is fine", False), ("Now look at the tax of the second shop", True)],
+)
+def test_an_objection_ends_what_the_last_message_claims(reply: str, *, is_left: bool) -> None:
+    claim = said("The cause is the clock of the register.", "a1")
+    assert (claim.text in standing(ASKED, claim, prompt(reply, "p2"))) == is_left
+
+
+def test_a_ruling_ends_an_earlier_opinion_about_the_same_name() -> None:
+    opinions = (
+        said("`round_sale` is the cleanest place for the rounding.", "a1"),
+        said("`read_clock` is the cleanest place for the lock.", "a2"),
+        said("The register is mended.", "a3"),
+    )
+    left = standing(ASKED, *opinions, prompt("Never change `round_sale` for this, the vendor owns it", "p2"))
+    assert opinions[0].text not in left
+    assert opinions[1].text in left
+
+
+@pytest.mark.parametrize(
+    "reply", ["No, don't round each line item.", "Never round line items: errors add up."]
+)
+def test_what_the_user_rules_out_is_no_decision_any_more(reply: str) -> None:
+    decided = said("I decided to round each line item to whole cents, because a receipt then adds up.", "a1")
+    other = said("I decided to store each line item with its price, because refunds need it.", "a2")
+    left = standing(ASKED, decided, other, said("It is on the till.", "a3"), prompt(reply, "p2"))
+    assert decided.text not in left
+    assert other.text in left
+
+
+def test_a_decision_that_agrees_with_the_rule_stays() -> None:
+    decided = said("I decided to round the total, not each line item, because lines drift.", "a1")
+    rule = prompt("Never round line items: they drift.", "p2")
+    assert decided.text in standing(ASKED, decided, said("It is on the till.", "a2"), rule)
+
+
+def summary(text: str, record: str) -> Compacted:
+    return Compacted(
+        session=KEY, record=record, at=NOON, origin=Origin.HARNESS, summary=text, sign=CompactionSign.SUMMARY
+    )
+
+
+def test_a_summary_does_not_bring_back_what_the_user_ruled_out() -> None:
+    told = "The assistant rounds each line item. The till of the first shop is half done."
+    left = standing(ASKED, prompt("Never round line items: errors add up.", "p2"), summary(told, "s1"))
+    assert "The assistant rounds each line item." not in left
+    assert "The till of the first shop is half done." in left
+
+
+def test_a_passing_check_ends_no_decision_that_gives_a_problem_as_its_reason() -> None:
+    decided = said("Decision: the total is rounded once, because the errors of lines add up.", "a1")
+    edited = called("c1", Action.EDIT, "/home/you/app/till.py"), returned("c1")
+    left = standing(ASKED, decided, *edited, said("All tests pass now.", "a2"))
+    assert decided.text in left
+
+
+def test_a_summary_replaces_the_one_before_it() -> None:
+    first = summary("## Current Work\nThe till of the first shop is half done.", "s1")
+    second = summary("## Current Work\nThe tax of the second shop is half done.", "s2")
+    left = standing(ASKED, first, second)
+    assert "The tax of the second shop is half done." in left
+    assert "The till of the first shop is half done." not in left
+    assert ASKED.text in left
+
+
+def test_a_short_status_is_replaced_by_the_next_one() -> None:
+    first, second = said("All 12 tests pass.", "a1"), said("Lint is clean and committed.", "a2")
+    assert first.text in standing(ASKED, first)
+    assert first.text not in standing(ASKED, first, second)
+
+
+FLOAT = "Decision: keep the totals in float, because it is fast."
+DECIMAL = "Use Decimal instead of float for money."
+ROUNDING = "Decision: round half up once per cart, because rounding per line drifts."
+
+
+def test_a_decision_is_over_once_the_user_decides_against_it() -> None:
+    before = (prompt("Fix the cart totals.", "p1"), said(FLOAT, "a1"), said(ROUNDING, "a2"))
+    assert {FLOAT, ROUNDING} <= set(standing(*before))
+    texts = standing(*before, prompt(DECIMAL, "p2"))
+    assert FLOAT not in texts
+    assert {ROUNDING, DECIMAL} <= set(texts)
+
+
+def test_a_decision_is_over_once_the_agent_decides_against_it() -> None:
+    switched = "Decision: store the totals as Decimal instead of float, because cents get lost."
+    texts = standing(prompt("Fix the cart totals.", "p1"), said(FLOAT, "a1"), said(switched, "a2"))
+    assert FLOAT not in texts
+    assert switched in texts
+
+
+def test_a_rule_is_over_once_the_user_decides_against_it() -> None:
+    rule = "Always use float for money."
+    texts = standing(prompt(f"Fix the cart totals. {rule}", "p1"), said("Done.", "a1"), prompt(DECIMAL, "p2"))
+    assert rule not in texts
+    assert DECIMAL in texts
+
+
+def test_a_question_overturns_no_earlier_decision() -> None:
+    asked = prompt("Should we use Decimal instead of float?", "p2")
+    before = (prompt("Fix the cart totals.", "p1"), said(FLOAT, "a1"), said(ROUNDING, "a2"))
+    assert FLOAT in standing(*before, asked)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.memory.wordings import FORGOTTEN, NO_WORDINGS, Wordings, fingerprints
+from holdfast.core.memory.wordings import FORGOTTEN, NO_WORDINGS, Wordings, fingerprints, is_mark_alone
 
 KEY = b"k" * 16
 TEXT = "The staging database lives at db-7.internal:5433 and Petra rotates its password every second Tuesday"
@@ -93,3 +93,18 @@ def test_no_text_is_too_strange(text: str, wording: str) -> None:
     assert without(once, wording) == once
     assert NO_WORDINGS.removed(text) == text
     assert FORGOTTEN in once or once == text
+
+
+@pytest.mark.parametrize(
+    ("text", "is_alone"),
+    [
+        ("[forgotten]", True),
+        ("«[forgotten]»", True),
+        ("[forgotten]. [forgotten]!", True),
+        ("", False),
+        ("[forgotten] port", False),
+        ("port", False),
+    ],
+)
+def test_what_is_left_of_a_wording_may_be_punctuation_alone(text: str, *, is_alone: bool) -> None:
+    assert is_mark_alone(text) is is_alone

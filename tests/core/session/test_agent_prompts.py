@@ -17,6 +17,7 @@ from holdfast.core.events.event import (
     Origin,
     Remembered,
 )
+from holdfast.core.evidence.kinds import Section
 from holdfast.core.evidence.prose.statement_rules import says_nothing
 from holdfast.core.session.agent_prompts import (
     ADVICE,
@@ -36,11 +37,20 @@ from tests.core.scenes import KEY, NOON, after, called, prompt, returned, said, 
 from tests.tables import every_row
 
 DEFAULT = FlushPolicy()
+MOST_PROMPT_CHARS = 400
 
 
 def percents_due(flush: Flush, percent: int, policy: FlushPolicy = DEFAULT) -> int:
     found = due_threshold(flush, policy, percent)
     return found.percent if found else 0
+
+
+@pytest.mark.parametrize("threshold", THRESHOLDS)
+def test_each_asks_for_the_sections_of_a_handover_by_name_and_in_few_words(threshold: Threshold) -> None:
+    places = [threshold.text.index(section.value.capitalize()) for section in Section]
+    assert places == sorted(places)
+    assert "`session_digest`" in threshold.text
+    assert len(threshold.text) <= MOST_PROMPT_CHARS
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,11 @@ import pytest
 
 from holdfast.core.events.event import Origin, Remembered
 from holdfast.core.events.world import GitState
-from holdfast.core.session.checkpoint import gist, record_id, take
+from holdfast.core.evidence.kinds import NoteKind, Section
+from holdfast.core.session.checkpoint import digest, gist, record_id, take
 from holdfast.core.session.pressure import Pressure
-from holdfast.core.session.session import Trigger
+from holdfast.core.session.session import Trigger, work_of
+from holdfast.core.work.state import Statement, WorkState
 from tests.core.scenes import KEY, MINUTE, NOON, after, worked
 
 DIGEST = """\
@@ -23,30 +25,71 @@ Prompts: 2 | Duration: 5 min
 Queries: Fix flaky retry test tests/test_retry.py never touch vendored client; monotonic clock instead
 Remembered: the vendored client is frozen
 
-### Last Prompts
-- Fix the flaky retry test in tests/test_retry.py, never touch the vendored client
-- use a monotonic clock instead
+### Goal
+- Mend the retry
 
-### Constraints
-- Fix the flaky retry test in tests/test_retry.py, never touch the vendored client
-- use a monotonic clock instead
+### Rules
+- Never touch the vendored client
 
-### Files
-- Edited /home/you/app/src/retry.py
+### Done
+- The test is written
+- Measured: A run takes 12 ms
 
-### Commands
-- Failed (exit 1): `pytest tests/test_retry.py`: RetryExhausted: gave up after 3 tries
+### Now
+- Editing the backoff in src/retry.py
 
-### Last Statements
-- The backoff starts at zero, so the third try comes too early."""
+### Next
+- Tag the release
+- Not tried yet: A monotonic clock
+
+### Decisions
+- Double the delay, because the server asks for it
+
+### Failures
+- Failed: `make test`: RetryExhausted
+
+### Questions
+- Should the limit be configurable?
+
+### Where
+- Needs: Redis must run"""
+STATE = WorkState(
+    "Mend the retry",
+    (
+        Statement(Section.GOAL, "Mend the retry", NOON),
+        Statement(Section.RULES, "Never touch the vendored client", NOON),
+        Statement(Section.DONE, "The test is written", NOON),
+        Statement(Section.DONE, "A run takes 12 ms", NOON, kind=NoteKind.MEASURED),
+        Statement(Section.NOW, "Editing the backoff\nin src/retry.py", NOON),
+        Statement(Section.NEXT, "Tag the release", NOON),
+        Statement(Section.NEXT, "A monotonic clock", NOON, kind=NoteKind.UNTRIED),
+        Statement(Section.DECISIONS, "Double the delay, because the server asks for it", NOON),
+        Statement(Section.FAILURES, "Failed: `make test`: RetryExhausted", NOON),
+        Statement(Section.QUESTIONS, "Should the limit be configurable?", NOON),
+        Statement(Section.WHERE, "Redis must run", NOON, kind=NoteKind.NEED),
+    ),
+)
 
 
-def test_a_digest_says_what_was_asked_remembered_touched_and_run() -> None:
+def test_a_digest_has_the_head_the_memory_activity_and_the_sections_of_the_work_state() -> None:
     note = Remembered(
         session=KEY, record="r", at=NOON, origin=Origin.HUMAN, text="the vendored client is frozen"
     )
-    _, checkpoint = take(after(worked(), note), Trigger.PERIODIC, "", "id-1", NOON + 5 * MINUTE)
-    assert checkpoint.digest == DIGEST
+    assert digest(after(worked(), note), STATE, Trigger.PERIODIC, "", NOON + 5 * MINUTE) == DIGEST
+
+
+def test_a_checkpoint_renders_the_work_state_of_its_session() -> None:
+    before = worked()
+    taken = take(before, Trigger.PERIODIC, "", "id-1", NOON)[1]
+    assert taken.digest == digest(before, work_of(before), Trigger.PERIODIC, "", NOON)
+    assert "### Rules\n- Fix the flaky retry test" in taken.digest
+
+
+def test_of_many_statements_a_digest_gives_those_worth_most() -> None:
+    many = [Statement(Section.DONE, f"Step {number}", NOON, worth=number % 7 / 7) for number in range(99)]
+    text = digest(worked(), WorkState("", tuple(many)), Trigger.PERIODIC, "", NOON)
+    rows = text.partition("### Done\n")[2].partition("\n\n")[0].split("\n")
+    assert rows == [f"- Step {number}" for number in range(20, 99, 7)]
 
 
 def test_an_agents_own_words_are_the_digest_verbatim() -> None:
@@ -55,22 +98,23 @@ def test_an_agents_own_words_are_the_digest_verbatim() -> None:
 
 
 @pytest.mark.parametrize(
-    ("digest", "said"),
+    ("text", "said"),
     [
-        (DIGEST, "use a monotonic clock instead"),
+        (DIGEST, "Editing the backoff in src/retry.py"),
+        ("## Session Checkpoint\nProject: /app\n\n### Goal\n- Mend it\n\n### Done\n- This", "Mend it"),
         ("The parser is done.\n\nNext: the writer.", "The parser is done.\n\nNext: the writer."),
         ("## Session Checkpoint\nProject: /app\n\n### Files\n- Read a.py", "### Files\n- Read a.py"),
         ("## Session Checkpoint\nProject: /app", "## Session Checkpoint\nProject: /app"),
     ],
 )
-def test_in_a_list_a_digest_is_known_by_what_was_asked_last(digest: str, said: str) -> None:
-    assert gist(digest) == said
+def test_in_a_list_a_digest_is_known_by_what_was_going_on(text: str, said: str) -> None:
+    assert gist(text) == said
 
 
 def test_before_a_compaction_the_harnesss_words_stand_beside_what_was_seen() -> None:
-    digest = take(worked(), Trigger.PRE_COMPACTION, "focus on ids", "id-1", NOON)[1].digest
-    assert digest.startswith("## Session Checkpoint")
-    assert digest.endswith("### Session Context\nfocus on ids")
+    text = take(worked(), Trigger.PRE_COMPACTION, "focus on ids", "id-1", NOON)[1].digest
+    assert text.startswith("## Session Checkpoint")
+    assert text.endswith("### Session Context\nfocus on ids")
 
 
 def test_taking_a_checkpoint_consumes_what_was_pending_and_keeps_it_in_the_row() -> None:
@@ -84,12 +128,12 @@ def test_taking_a_checkpoint_consumes_what_was_pending_and_keeps_it_in_the_row()
 def test_a_digest_says_where_git_stands() -> None:
     dirty = ("src/retry.py", "a\n### Goal.md")
     git = GitState("fix/retry", "1234567890abcdef", dirty, ("Use a monotonic clock",))
-    digest = take(replace(worked(), git=git), Trigger.SESSION_END, "", "id-1", NOON)[1].digest
+    text = take(replace(worked(), git=git), Trigger.SESSION_END, "", "id-1", NOON)[1].digest
+    assert "\n### Where\n" in text
     assert (
-        "### Git\n"
         "- Branch: fix/retry at 1234567890 “Use a monotonic clock” (from the repository)\n"
         "- Uncommitted: src/retry.py, a ### Goal.md"
-    ) in digest
+    ) in text
 
 
 def test_a_checkpoint_says_in_fields_how_far_the_session_was() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from holdfast.core.events.event import Compacted, CompactionSign, Origin
+from holdfast.core.evidence.kinds import NoteKind, Section
 from holdfast.core.evidence.trail import Trail
 from holdfast.core.session.rolling import (
     Outline,
@@ -14,7 +15,8 @@ from holdfast.core.session.rolling import (
     is_checkpoint_due,
     outline_of,
 )
-from holdfast.core.session.session import Policy, Session, TakeCheckpoint, Trigger, advance
+from holdfast.core.session.session import Policy, Session, TakeCheckpoint, Trigger, advance, work_of
+from holdfast.core.work.state import Statement, WorkState
 from tests.core.scenes import KEY, NOON, after, prompt, said, session, worked
 from tests.core.session.test_pressure import usage
 from tests.tables import every_row
@@ -87,11 +89,11 @@ def test_a_session_of_which_nothing_was_seen_is_not_saved() -> None:
 
 
 def test_the_fields_of_one() -> None:
-    trail = after(
+    state = after(
         worked(),
         said("I decided to use a monotonic clock in `retry.py`. Should the limit be configurable?", "a9"),
-    ).trail
-    outline = outline_of(trail, 51_000, 7)
+    )
+    outline = outline_of(work_of(state), state.trail, 51_000, 7)
     assert (outline.tokens, outline.messages) == (51_000, 7)
     assert "Fix the flaky retry test" in outline.summary
     assert any("monotonic clock" in one for one in outline.key_decisions)
@@ -100,4 +102,19 @@ def test_the_fields_of_one() -> None:
 
 
 def test_of_nothing_there_is_nothing_to_say() -> None:
-    assert outline_of(Trail(), 0, 0) == Outline()
+    assert outline_of(WorkState(), Trail(), 0, 0) == Outline()
+
+
+def test_the_summary_says_goal_now_and_next() -> None:
+    state = WorkState(
+        statements=(
+            Statement(Section.GOAL, "Mend the retry", 1),
+            Statement(Section.DONE, "The test is written", 2),
+            Statement(Section.NOW, "Editing retry.py", 3),
+            Statement(Section.NEXT, "Tag it", 4),
+            Statement(Section.NEXT, "A regex might do", 5, kind=NoteKind.UNTRIED),
+        )
+    )
+    assert outline_of(state, Trail(), 0, 0).summary == (
+        "Goal: Mend the retry\nNow: Editing retry.py\nNext: Tag it; Not tried yet: A regex might do"
+    )

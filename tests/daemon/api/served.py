@@ -19,11 +19,14 @@ from holdfast.core.events.event import (
     CompactionSign,
     Event,
     Origin,
+    Todo,
     ToolCalled,
     ToolReturned,
     Usage,
 )
 from holdfast.core.events.world import Project
+from holdfast.core.evidence.kinds import NoteKind
+from holdfast.core.evidence.trail import Note, Trail, Utterance
 from holdfast.core.redaction.redact import NO_LISTS
 from holdfast.core.session.score import SessionScore, Start
 from holdfast.core.session.session import Process
@@ -151,11 +154,32 @@ def _put_rows(store: Store, furnished: Furnished) -> None:
         store.add_document(found, NEWEST)
 
 
+def _trail(at: int) -> Trail:
+    """What is known of the work in `s-other`: a bit of every section."""
+    goal = Utterance(
+        "Mend the sums of the cart in the shop, for orders with vouchers and for those without", at
+    )
+    notes = (
+        Note(NoteKind.CONSTRAINT, "Never touch the ledger table.", at, "r1"),
+        Note(NoteKind.DECISION, f"I decided to round per line, see {SECRET}.", at + 1, "r2"),
+        Note(NoteKind.CONFIRMED, "The cart adds up in `cart.py`.", at + 2, "r3"),
+        Note(NoteKind.NEXT, "Next: describe the rounding.", at + 3, "r4"),
+        Note(NoteKind.UNTRIED, "Decimals instead of cents might do.", at + 3, "r4"),
+        Note(NoteKind.QUESTION, "Should vouchers be rounded too?", at + 3, "r4"),
+        Note(NoteKind.NEED, "The tests need Redis on port 6380.", at + 3, "r4"),
+        Note(NoteKind.FAILED, "Rounding the whole sum failed for vouchers.", at + 3, "r4"),
+    )
+    todos = (Todo("Write the test", "completed"), Todo("Round in the invoice", "in_progress"))
+    return Trail(first_prompt=goal, goal=goal, prompts=(goal,), notes=notes, todos=todos, planned_at=at)
+
+
 def _put_other(store: Store, furnished: Furnished) -> None:
     """A live session of another project: this very process is its harness."""
     other = Project("/elsewhere", "/elsewhere", "other", "other", "/elsewhere")
     us = Process(os.getpid(), start_of(os.getpid()))
-    store.put_session(session("s-other", project=other, last_event_at=furnished.at, process=us), NEWEST)
+    at = furnished.at
+    live = session("s-other", project=other, last_event_at=at, process=us, trail=_trail(at))
+    store.put_session(live, NEWEST)
     store.add_checkpoint(
         checkpoint("c-other", session="s-other", project_id="other", created_at=furnished.at), NEWEST
     )

@@ -23,6 +23,7 @@ CONTINUITY = """# Continuity
 ## Files, decisions, environment
 
 - Never touch the ledger table
+- We decided to round each line
 """
 
 

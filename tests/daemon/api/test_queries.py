@@ -9,6 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from holdfast.core.events.world import Project
+from holdfast.core.evidence.kinds import Section
 from tests.daemon.api.served import SECRET, Caller, Furnished, pages
 from tests.stores.contract import checkpoint
 
@@ -78,6 +79,21 @@ class TestLists:
         assert caller.ask("/api/sessions/odd%2Fkey%3A1").json["session_key"] == "odd/key:1"
         assert caller.ask("/api/sessions/odd%2Fkey%3A1/timeline").status == 200
 
+    def test_a_session_has_a_title_and_tells_its_work_state_by_section(self, caller: Caller) -> None:
+        told = caller.get("/api/sessions/s-other")
+        assert told["title"] == "Mend the sums of the cart in the shop, for orders with…"
+        assert [row["title"] for row in caller.get("/api/sessions")["items"] if row["title"]] == [
+            told["title"]
+        ]
+        texts = {section: [row["text"] for row in rows] for section, rows in told["work"].items()}
+        assert list(texts) == [section.value for section in Section]
+        assert texts["done"] == ["Write the test", "The cart adds up in `cart.py`."]
+        assert texts["now"] == ["Round in the invoice"]
+        assert texts["next"][-1] == "Not tried yet: Decimals instead of cents might do."
+        assert texts["where"][-1] == "Needs: The tests need Redis on port 6380."
+        decision = told["work"]["decisions"][0]
+        assert (decision["source"], decision["kind"], decision["by_user"]) == ("r2", "decision", False)
+
     def test_two_checkpoints_are_compared(self, caller: Caller) -> None:
         diff = caller.get("/api/checkpoint-diff", older="c1", newer="c2")["diff"]
         assert "-## Step 1" in diff
@@ -91,7 +107,12 @@ class TestLists:
 class TestRedaction:
     @pytest.mark.parametrize(
         "path",
-        ["/api/checkpoints", "/api/sessions/s1/timeline?limit=200", "/api/checkpoint-diff?older=c1&newer=c2"],
+        [
+            "/api/checkpoints",
+            "/api/sessions/s-other",
+            "/api/sessions/s1/timeline?limit=200",
+            "/api/checkpoint-diff?older=c1&newer=c2",
+        ],
     )
     def test_what_an_older_redactor_let_pass_does_not_go_out(self, caller: Caller, path: str) -> None:
         answer = caller.ask(path)
@@ -129,7 +150,7 @@ class TestHealth:
 
     def test_the_next_brief(self, caller: Caller, project: Project) -> None:
         told = caller.get("/api/next-brief", project=project.project_id)
-        assert (told["text"], told["budget"], told["items"]) == ("", 2_000, [])
+        assert (told["text"], told["budget"], told["items"]) == ("", 6_000, [])
 
 
 class TestLive:

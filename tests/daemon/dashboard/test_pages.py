@@ -75,6 +75,19 @@ def test_no_page_shows_a_secret_that_the_store_holds(caller: Caller, path: str) 
     ("path", "words"),
     [
         ("/", ["At work", "elsewhere", "not counted yet", "What a compaction now would keep", "ended"]),
+        ("/", ["Mend the sums of the cart in the shop, for orders with…"]),
+        (
+            "/sessions/s-other",
+            [
+                "<h1>Mend the sums of the cart in the shop, for orders with…</h1>",
+                "Work state",
+                "<dt>Done</dt>",
+                "The cart adds up in <code>cart.py</code>.",
+                "<dt>Questions</dt>",
+                "Should vouchers be rounded too?",
+            ],
+        ),
+        ("/sessions/s2", ["Session s2", "Work state"]),
         ("/sessions/s1", ["Timeline", "Choose a point", "Compare", "periodic"]),
         ("/sessions/s1?point=r1", ["prompt", "REDACTED"]),
         ("/sessions/s1?point=c2", ["## Step 2"]),

@@ -14,7 +14,7 @@ from tests.daemon.conftest import Lodging, wait_until
 from tests.models.api_server import ApiServer, Said, anthropic
 
 AT = 1_800_000_000_000
-SUMMARY = "The parser is being fixed, and the tests pass."
+SUMMARY = "## Goal\n- Fix it."
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def digests(lodging: Lodging) -> list[str]:
 
 def test_what_a_model_writes_stands_beside_what_is_known_by_rule(lodging: Lodging, server: ApiServer) -> None:
     settings(lodging, server)
-    server.script(anthropic(json.dumps({"summary": SUMMARY})))
+    server.script(anthropic(SUMMARY))
     lodging.start()
     path = transcript(lodging)
     prompt(lodging, path, 1)

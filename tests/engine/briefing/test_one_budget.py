@@ -23,13 +23,16 @@ from tests.engine.stage import MINUTE, Stage
 
 GONE = Process(2**22 - 1, 1)
 LOADED = Continuity(auto_load=True)
+CAP = frozenset({"continuity.recovery_budget_chars"})
 SETTINGS = {
     "as they are by default, with the continuity": Config(continuity=LOADED),
     "without the continuity": Config(),
-    "a small brief": Config(continuity=replace(LOADED, recovery_budget_chars=400)),
+    "a small brief": Config(continuity=replace(LOADED, recovery_budget_chars=400), explicit=CAP),
     "a start smaller than its brief": Config(continuity=LOADED, brief=Brief(total_chars=700)),
     "more than the harness takes": Config(
-        continuity=replace(LOADED, recovery_budget_chars=20_000), brief=Brief(total_chars=50_000)
+        continuity=replace(LOADED, recovery_budget_chars=20_000),
+        brief=Brief(total_chars=50_000),
+        explicit=CAP,
     ),
     "a continuity of a few lines": Config(continuity=replace(LOADED, startup_lines=6)),
 }
@@ -106,7 +109,23 @@ def test_all_limits_hold_in_each_of_them(worked: Stage, project: Project) -> Non
     text = previews(worked, project, Reason.STARTUP)[0]
     assert len(text) <= worked.config.brief.total_chars
     assert len(text.encode()) <= worked.engine().harness("playhouse").answer_limit
-    assert len(text.partition("</holdfast-recall>\n")[0]) <= worked.config.continuity.recovery_budget_chars
+    cap = worked.config.continuity.recovery_budget_chars
+    assert worked.config.explicit != CAP or len(text.partition("</holdfast-recall>\n")[0]) <= cap
+
+
+def test_only_a_start_without_history_gets_more_than_is_reserved(stage: Stage, project: Project) -> None:
+    stage.payload("a", "start", source="startup", process=GONE)
+    for harbour in "Ayr Barrow Cowes Dover Exmouth Fowey Goole Hull Ilfracombe Jarrow Kinsale Leith".split():
+        stage.now += MINUTE
+        asked = f"The cranes of {harbour} are {'old and heavy and ' * 12}must be oiled before winter."
+        stage.write("a", ("prompt", asked), ("fails", f"make {harbour} {'--again ' * 12}"))
+    stage.payload("a", "compaction", process=GONE)
+    reserved = stage.config.continuity.recovery_budget_chars
+    assert len(previews(stage, project, Reason.COMPACT)[0]) <= reserved
+    assert reserved < len(previews(stage, project, Reason.CLEAR)[0]) <= stage.config.brief.total_chars
+    assert reserved < len(previews(stage, project, Reason.STARTUP)[0]) <= stage.config.brief.total_chars
+    stage.config = Config(explicit=CAP)
+    assert len(previews(stage, project, Reason.STARTUP)[0]) <= reserved
 
 
 def test_a_size_that_the_user_names_holds_for_all_that_is_shown(worked: Stage, project: Project) -> None:

@@ -46,7 +46,8 @@ class TestCompaction:
         stage.payload("a", "compaction")
         brief = stage.payload("a", "start", source="compact")
         assert "task of a" in brief
-        assert "Failed (exit 1): `make check`: Error: make check broke" in brief
+        failed = "- `make check` failed: Error: make check broke (not run since the last edit)"
+        assert failed in brief.partition("### Failures\n")[2].splitlines()
         assert "Just compacted" in brief
 
     def test_once_per_compaction(self, stage: Stage) -> None:
@@ -67,7 +68,8 @@ class TestCompaction:
         play(stage, "a")
         stage.payload("a", "compaction", context="half of the parser is ported")
         brief = stage.payload("a", "start", source="compact")
-        assert "half of the parser is ported" in brief
+        assert "half of the parser is ported" in brief.partition("### Now\n")[2].partition("\n\n")[0]
+        assert "Edited, not committed: main.c" in brief
         stage.write("a", ("boundary", ""), ("brief", ""))
         stage.now += 5 * MINUTE
         stage.payload("a", "compaction", text="keep the table")
@@ -334,7 +336,7 @@ def test_every_brief_has_its_receipt(stage: Stage) -> None:
     brief = stage.payload("b", "start", source="startup")
     receipt = stage.store.receipts("b", 10)[0]
     assert (receipt.text, receipt.predecessor, receipt.reason) == (brief, "a", Reason.STARTUP)
-    assert len(brief) <= receipt.budget == 2_000
+    assert len(brief) <= receipt.budget == 6_000
     assert all(item.rendered or item.omitted for item in receipt.items)
 
 
@@ -370,10 +372,11 @@ def test_an_answer_stays_within_the_harnesss_limit_by_leaving_items_out(stage: S
 GOAL = "Make the harbour crane unload containers by weight"
 RULES = [
     rule
-    for number in range(20)
+    for number in range(16)
     for rule in (
         f"Always grease bearing number {number} before crane shift {number} begins.",
-        f"Never paint hull plate {number} while ship {number} is afloat.",
+        f"Never paint hull plate {number} while ship number {number} is still afloat.",
+        f"Never open lock gate {number} until harbour pilot {number} has come aboard.",
     )
 ]
 
@@ -412,7 +415,7 @@ def test_what_is_remembered_about_the_goal_comes_first_and_then_what_was_left_ou
     brief = briefed(stage)
     first, second = offers(brief)
     assert first == "harbour crane unload"
-    assert "bearing number" in second or "hull plate" in second
+    assert any(words in second for words in ("bearing number", "hull plate", "lock gate"))
     left_out = [rule for rule in RULES if rule not in brief]
     assert any(set(second.split()) <= set(re.split(r"[ .]", rule)) for rule in left_out)
 
@@ -423,6 +426,13 @@ def test_each_of_them_finds_something(stage: Stage) -> None:
     assert len(given) == 2
     for query in given:
         assert look_up(stage.engine(), identity(stage.project("app")), Query(query))
+
+
+def test_a_goal_that_hook_and_transcript_report_is_told_once(stage: Stage) -> None:
+    worked(stage, rules=[])
+    briefed(stage)
+    goals = [item for item in stage.store.receipts("a", 1)[0].items if item.section == "Goal"]
+    assert [(item.text, item.kind, item.rendered) for item in goals] == [(GOAL, "goal", True)]
 
 
 def test_a_brief_that_tells_everything_offers_nothing(stage: Stage) -> None:

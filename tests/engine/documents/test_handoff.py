@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from holdfast.config import Config
+from holdfast.core.documents.handoff_content import HandoffWords
 from holdfast.core.events.world import Project
-from holdfast.core.work.handoff_content import HandoffWords
+from holdfast.core.session.checkpoint import take
+from holdfast.core.session.rolling import Outline
+from holdfast.core.session.session import Trigger
 from holdfast.engine.documents import handoff
 from holdfast.engine.documents.handoff import FOLDER, HandoffFile, Verdict
 from holdfast.engine.documents.ledger import DEFAULT_PATH
@@ -100,6 +104,30 @@ class TestWhereItIsWritten:
         with pytest.raises(PathRefused, match="link"):
             create(stage, repo)
         assert list(outside.iterdir()) == []
+
+
+def test_what_a_model_wrote_at_the_last_checkpoint_is_in_its_sections(stage: Stage, repo: Path) -> None:
+    work(stage)
+    session = stage.store.session("a")
+    assert session is not None
+    rows = {
+        "Goal": "The sums must add up.",
+        "Rules": "Round half up.",
+        "Done": "The totals are right.",
+        "Now": "The tests are half written.",
+        "Next": "Ask Ada about the rest.",
+        "Decisions": "Cents are integers, because floats drift.",
+        "Failures": "The report does not load.",
+        "Questions": "Which currency?",
+        "Where": "It is on the branch `sums`.",
+    }
+    words = "\n".join(f"## {heading}\n- {row}" for heading, row in rows.items())
+    written = replace(take(session, Trigger.THRESHOLD, words, "m", stage.now)[1], outline=Outline(model="m"))
+    with stage.store.writing():
+        stage.store.add_checkpoint(written)
+    made = create(stage, repo).text
+    assert [row for row in rows.values() if row not in made] == []
+    assert made.index("Ask Ada about the rest.") > made.index("The tests are half written.")
 
 
 def test_it_tells_the_story_and_no_secret(stage: Stage, repo: Path) -> None:

@@ -147,12 +147,12 @@ class TestSaving:
             )
         )
         stage.now += HOUR
-        stage.write("a", ("prompt", "and now the report"))
+        stage.write("a", ("prompt", "Now write the report, never as HTML."))
         stage.payload("a", "stop")
         said = save(stage, place, project)
         assert said.questions == (LedgerEntry("who pays?"),)
         assert "## Mine\nabc\n" in file.read_text()
-        assert "and now the report" in said.now[0].text
+        assert any("never as HTML" in entry.text for entry in said.constraints)
 
     def test_given_words_go_first_and_hold_no_secret(
         self, stage: Stage, project: Project, place: LedgerPlace
@@ -313,9 +313,9 @@ class TestByItself:
         enable(stage)
         work(stage, minutes=5)
         save(stage, place, project, Ledger(goal=(LedgerEntry("the sums"),)))
-        stage.write("a", ("prompt", "and the report too"))
+        stage.write("a", ("prompt", "The report too, but never as HTML."))
         stage.payload("a", "compaction")
-        assert "and the report too" in (place.root / DEFAULT_PATH).read_text()
+        assert "never as HTML" in (place.root / DEFAULT_PATH).read_text()
 
     def test_what_is_refused_is_counted_and_harms_nobody(self, stage: Stage, place: LedgerPlace) -> None:
         enable(stage)

@@ -42,7 +42,7 @@ def test_the_brief_is_led_by_it(stage: Stage, project: Project, place: LedgerPla
     work(stage)
     brief = cleared(stage)
     assert LEADS in brief
-    assert brief.index(LEADS) < brief.index("### Files in play")
+    assert brief.index(LEADS) < brief.index("### Now")
     assert "in progress: is this still the focus?" in brief
     assert "resume from Now" in brief
     assert "Ignore this if you start something new" in brief
@@ -140,6 +140,17 @@ class TestEnabledByTheProjectsFileAlone:
         assert "- Now: the sums" in brief
         assert "Ask: The ledger shows “the sums” in progress: is this still the focus?" in brief
         assert "Ask: I see “Tax?” marked UNCONFIRMED: can you confirm it?" in brief
+
+    def test_what_somebody_edited_wins_and_is_labelled(
+        self, stage: Stage, project: Project, place: LedgerPlace
+    ) -> None:
+        work(stage)
+        save(stage, place, project, Ledger(now=(LedgerEntry("the sums"),)))
+        file = place.root / DEFAULT_PATH
+        file.write_text(file.read_text().replace("the sums", "the tax"))
+        brief = cleared(stage)
+        assert f"{LEADS}- `{DEFAULT_PATH}`, edited by hand" in brief
+        assert "- Now: the tax" in brief
 
     def test_it_is_not_saved_by_itself(self, stage: Stage, project: Project, place: LedgerPlace) -> None:
         work(stage)
@@ -248,7 +259,7 @@ class TestOneThatCameWithTheClone:
         assert LEADS in cleared(stage)
         run_git(place.root, "commit", "-q", "-a", "-m", "Saved")
         file = place.root / DEFAULT_PATH
-        file.write_text(file.read_text().replace("### Now\n", "### Now\n- do as I say\n"))
+        file.write_text(file.read_text().replace("## Goal\n", "## Goal\n- do as I say\n"))
         stage.now += MINUTE
         assert LEADS not in stage.payload("c", "start", source="clear", previous="b")
 

@@ -1,172 +1,152 @@
-"""Tuning: the same sessions give the same table, half of them only measure it, and nothing is written."""
+"""Tuning: a table is judged where it was not fitted, the same data give the same numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
 
-from holdfast import harnesses
-from holdfast.core.brief.weights import FEATURES, SENTENCES, THINGS, WEIGHTS, Weights
-from holdfast.core.evaluation.survival import Rarity, rarity
-from holdfast.engine.evaluation.survival import Recording, Transcript, session_in
-from holdfast.engine.evaluation.tuning import BETTER, Example, Tuned, Worth, examples, fit_weights, worth
-from tests.engine.evaluation.test_survival import HARNESS, RULE, kept, long_session
-from tests.harnesses.claude_code_records import Json, assistant, text, tool_result, tool_use, user
-
-pytestmark = pytest.mark.slow
-
-STEPS = range(56)
-
-
-def steps(said: Callable[[int], str], part: Callable[[int], int]) -> list[Json]:
-    """A session that says something in each step, and edits one of more parts than a brief has room for."""
-    told = [user(f"Mend the parts. {RULE}", uuid="p1"), user("Now resolve every binding.", uuid="p2")]
-    for number in STEPS:
-        file = f"/home/you/proj/src/part_{number % 7}/binding_of_the_enclosing_module_{part(number)}.py"
-        edit = tool_use("Edit", f"e{number}", file_path=file, old_string="", new_string="")
-        told += [
-            assistant(text(said(number)), uuid=f"s{number}", request=f"m{number}"),
-            assistant(edit, uuid=f"e{number}", request=f"m{number}"),
-            user([tool_result("done", f"e{number}")], uuid=f"f{number}"),
-        ]
-    return told
-
-
-def comes_back_to_files_and_names() -> list[Json]:
-    name = "resolve_the_outer_binding_of_the_enclosing_scope"
-    return steps(lambda step: f"The cause is in {name}_{step * 7 % 29}.", lambda step: step * 5 % 29)
-
-
-def comes_back_to(tickets: int) -> list[Json]:
-    """A session that needs its tickets and never comes back to a file: the table expects the contrary."""
-    place = "https://tickets.example/projects/parts/browse"
-    return steps(
-        lambda step: f"It was that of {place}/PART-{1000 + step * 7 % tickets} again.",
-        lambda step: step,
-    )
-
-
-def recording(path: Path, records: list[Json]) -> Recording:
-    found = session_in(Transcript(harnesses.reader(HARNESS), kept(path, records)))
-    assert found is not None
-    return found
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("sessions") / HARNESS
-
-
-@pytest.fixture(scope="module")
-def recordings(folder: Path) -> list[Recording]:
-    tickets = {"a.jsonl": 29, "b.jsonl": 31}
-    return [recording(folder / name, comes_back_to(count)) for name, count in tickets.items()]
-
-
-@pytest.fixture(scope="module")
-def rare(recordings: Sequence[Recording]) -> Rarity:
-    return rarity(one.mentions for one in recordings)
-
-
-@pytest.fixture(scope="module")
-def found(recordings: Sequence[Recording]) -> list[Example]:
-    # One cut of the session that is fitted is enough: fitting is what takes time.
-    first, _, *others = examples(recordings)
-    return [first, *others]
-
-
-@pytest.fixture(scope="module")
-def gains() -> list[str]:
-    return []
-
-
-@pytest.fixture(scope="module")
-def result(found: Sequence[Example], rare: Rarity, gains: list[str]) -> Tuned:
-    return fit_weights(found, rare, gains.append)
-
-
-def of(session: str, found: Sequence[Example]) -> list[Example]:
-    return [one for one in found if one.name == session]
-
-
-def test_the_examples_are_the_virtual_cuts_and_know_nothing_of_what_comes_after(tmp_path: Path) -> None:
-    cut = list(examples([recording(tmp_path / "s1.jsonl", long_session())]))
-    assert [one.name for one in cut] == ["s1.jsonl", "s1.jsonl"]
-    assert all(one.need.needed for one in cut)
-    assert all(one.session.harness == HARNESS for one in cut)
-    assert "the_future" not in repr([one.session for one in cut])
-    assert cut[0].session.last_event_at <= cut[1].session.last_event_at
-
-
-def test_a_session_that_is_too_short_is_no_example(tmp_path: Path) -> None:
-    assert list(examples([recording(tmp_path / "s1.jsonl", long_session()[:20])])) == []
-
-
-@pytest.mark.parametrize(
-    "bad",
-    [
-        {**WEIGHTS, "changed_file": -9.0},
-        {**WEIGHTS, "constraint": -20.0, "first_rule": -20.0},
-        {**WEIGHTS, **dict.fromkeys(THINGS, -9.0)},
-        dict.fromkeys(WEIGHTS, 0.0),
-    ],
-    ids=["no changed files", "no constraints", "no things", "all alike"],
+from holdfast.core.evaluation.feature_groups import FEATURE_GROUPS
+from holdfast.core.evaluation.labels import LabelSource
+from holdfast.core.evaluation.regression import BIAS, Row
+from holdfast.core.work.weights import WEIGHTS
+from holdfast.engine.evaluation.training_data import (
+    LABELLED_BY,
+    ProbeCase,
+    TrainingData,
+    TrainingOrigin,
+    TrainingRow,
+    case_of,
+    rows_of_case,
 )
-def test_a_table_made_bad_on_purpose_is_worth_less(tmp_path: Path, bad: Weights) -> None:
-    one = recording(tmp_path / "s1.jsonl", comes_back_to_files_and_names())
-    cuts, rare = list(examples([one])), rarity([one.mentions])
-    assert worth(cuts, rare, bad).total < worth(cuts, rare, WEIGHTS).total
+from holdfast.engine.evaluation.tuning import (
+    BUDGETS,
+    SOURCES,
+    Fitting,
+    HeldOut,
+    as_table,
+    judge,
+    new_table,
+    tables_by_case,
+    trials,
+)
+from tests.engine.evaluation.test_training_data import read, talk, write_questions, write_session
+
+SESSIONS = {"a": "one", "b": "one", "c": "two", "d": "two", "e": "three"}
+"""Sessions by name, with their projects."""
 
 
-def test_an_unreadable_brief_costs_more_than_what_it_holds_gives() -> None:
-    good = Worth(0.5, 0.5, 0.5, precision=0.5, constraints=0.8, form=1.0, state=1.0)
-    full = Worth(0.9, 0.9, 0.9, precision=0.5, constraints=0.8, form=0.0, state=1.0)
-    assert full.total < good.total
+@pytest.fixture(scope="module")
+def cases(tmp_path_factory: pytest.TempPathFactory) -> tuple[ProbeCase, ...]:
+    """A probe of each session; one session has two."""
+    root = tmp_path_factory.mktemp("tuning")
+    data, folder = root / "data", root / "probes"
+    for name, project in SESSIONS.items():
+        write_session(data, f"{project}/{name}.jsonl", talk(name, project))
+        write_questions(folder, name, f"{project}/{name}.jsonl", name)
+    write_questions(folder, "a-earlier", "one/a.jsonl", "a", line=4)
+    probes, available = read(data, folder)
+    return tuple(case for probe in probes if (case := case_of(probe, data, available)))
 
 
-def test_no_example_is_worth_nothing(rare: Rarity) -> None:
-    assert worth([], rare, WEIGHTS) == Worth(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+@pytest.fixture(scope="module")
+def training(cases: tuple[ProbeCase, ...]) -> TrainingData:
+    return TrainingData(cases, tuple(row for case in cases for row in rows_of_case(case)))
 
 
-def test_a_table_that_is_not_the_best_for_the_sessions_is_improved(result: Tuned, gains: list[str]) -> None:
-    before, after = result.fitted
-    assert after.total > before.total + BETTER
-    totals = [float(gain.rsplit(" ", 1)[-1]) for gain in gains]
-    assert totals == sorted(totals)
-    assert totals[-1] == pytest.approx(after.total, abs=0.0001)
+def marked(cases: tuple[ProbeCase, ...]) -> TrainingData:
+    """Rows of which each names its session and project, so that a table shows what it was fitted to."""
+    return TrainingData(cases, tuple(row for case in cases for row in _marked_rows(case.origin)))
 
 
-def test_what_is_said_of_the_fitted_table_is_what_it_is_worth(
-    result: Tuned, found: Sequence[Example], rare: Rarity
-) -> None:
-    halves = {session: of(session, found) for session in ("a.jsonl", "b.jsonl")}
-    worths = {
-        session: (worth(half, rare, WEIGHTS), worth(half, rare, result.weights))
-        for session, half in halves.items()
-    }
-    assert worths["a.jsonl"] != worths["b.jsonl"]
-    # Every cut of one session stands on the same side, and no session on both.
-    assert (result.fitted, result.held_out) in (
-        (worths["a.jsonl"], worths["b.jsonl"]),
-        (worths["b.jsonl"], worths["a.jsonl"]),
+def _marked_rows(origin: TrainingOrigin) -> Iterator[TrainingRow]:
+    for is_positive in (True, False):
+        features = {origin.session: float(is_positive), f"project {origin.project}": float(is_positive)}
+        yield TrainingRow(Row(features, is_positive, 50.0), LabelSource.PROBES, origin)
+
+
+def test_no_table_is_judged_on_a_session_that_it_was_fitted_to(cases: tuple[ProbeCase, ...]) -> None:
+    judged = tables_by_case(marked(cases), Fitting(HeldOut.SESSION))
+    assert {case.probe.name for case, _ in judged} == {"a", "a-earlier", "b", "c", "d", "e"}
+    sessions = {case.origin.session for case in cases}
+    for case, table in judged:
+        assert sessions & table.keys() == sessions - {case.origin.session}
+
+
+def test_no_table_is_judged_on_a_project_that_it_was_fitted_to(cases: tuple[ProbeCase, ...]) -> None:
+    projects = {f"project {case.origin.project}" for case in cases}
+    assert len(projects) == 3
+    for case, table in tables_by_case(marked(cases), Fitting(HeldOut.PROJECT)):
+        assert projects & table.keys() == projects - {f"project {case.origin.project}"}
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_the_learning_curve_draws_so_many_other_sessions(cases: tuple[ProbeCase, ...], size: int) -> None:
+    sessions = {case.origin.session for case in cases}
+    draws = [tables_by_case(marked(cases), Fitting(sessions=size), seed) for seed in range(3)]
+    for case, table in (pair for draw in draws for pair in draw):
+        assert len(sessions & table.keys() - {case.origin.session}) == size
+        assert case.origin.session not in table
+    assert draws[0] != draws[1]
+    assert draws[0] == tables_by_case(marked(cases), Fitting(sessions=size), 0)
+
+
+@pytest.mark.parametrize("group", FEATURE_GROUPS)
+def test_a_group_of_features_that_is_left_out_is_in_no_table(training: TrainingData, group: str) -> None:
+    for _, table in tables_by_case(training, Fitting(without=group)):
+        assert not any(map(FEATURE_GROUPS[group], table))
+
+
+def test_a_source_of_labels_that_is_left_out_changes_nothing(training: TrainingData) -> None:
+    origin = training.cases[0].origin
+    others = [
+        TrainingRow(
+            Row({f"{LABELLED_BY} use": 1.0, "quotes": 1.0}, is_positive=True, weight=9.0),
+            LabelSource.USE,
+            origin,
+        )
+        for _ in range(20)
+    ]
+    more = TrainingData(training.cases, (*training.rows, *others))
+    probes_alone = Fitting(HeldOut.NOTHING, sources=frozenset({LabelSource.PROBES}))
+    assert tables_by_case(more, probes_alone) == tables_by_case(training, probes_alone)
+    assert tables_by_case(more, Fitting(HeldOut.NOTHING)) != tables_by_case(
+        training, Fitting(HeldOut.NOTHING)
     )
+    assert [trial.name for trial in trials(more) if trial.part == SOURCES] == [
+        "all",
+        "without probes",
+        "without use",
+    ]
+    assert not any(name.startswith(LABELLED_BY) for name in new_table(more))
 
 
-def test_one_session_alone_is_fitted_and_nothing_is_held_out(found: Sequence[Example], rare: Rarity) -> None:
-    one = of("b.jsonl", found)[:1]
-    first, second = (fit_weights(one, rare, lambda gain: None) for _ in range(2))
-    assert first == second
-    assert first.held_out is None
-    assert first.fitted[0] == worth(one, rare, WEIGHTS)
-    assert first.fitted[1].total >= first.fitted[0].total
+def test_the_shipped_table_is_judged_as_it_is(training: TrainingData) -> None:
+    judged = judge(training, None)
+    assert list(judged) == list(BUDGETS)
+    shares = [case.score(WEIGHTS, 2_000).share or 0.0 for case in training.cases]
+    assert judged[2_000].handover == pytest.approx(sum(shares) / len(shares), abs=0.001)
 
 
-def test_the_fitted_table_has_every_weight_and_the_products_own_stays_as_it_is(
-    result: Tuned, folder: Path
-) -> None:
-    assert result.weights.keys() == WEIGHTS.keys()
-    assert result.weights != WEIGHTS
-    assert {**SENTENCES, **THINGS, **FEATURES} == WEIGHTS
-    assert sorted(path.name for path in folder.parent.rglob("*.*")) == ["a.jsonl", "b.jsonl"]
+def test_two_runs_give_the_same_numbers(training: TrainingData) -> None:
+    for trial in trials(training):
+        assert judge(training, trial.fitting) == judge(training, trial.fitting), trial.name
+
+
+def test_the_new_table_prefers_what_answers_questions_to_what_misleads(training: TrainingData) -> None:
+    table = new_table(training)
+    assert table["section decisions"] > table["section done"]
+    assert next(iter(table)) == BIAS
+
+
+def test_a_table_has_round_weights_and_none_that_hardly_count() -> None:
+    weights = {"z": 0.456, "bias": 0.001, "a": -0.034, "b": 0.029, f"{LABELLED_BY} use": 2.0}
+    assert as_table(weights) == {"bias": 0.0, "a": -0.03, "z": 0.46}
+    assert list(as_table(weights)) == ["bias", "a", "z"]
+
+
+def test_one_project_is_not_held_out(cases: tuple[ProbeCase, ...]) -> None:
+    one = tuple(case for case in cases if case.probe.name in ("a", "b"))
+    named = [trial.name for trial in trials(TrainingData(one, ()))]
+    assert "fitted, each session held out" in named
+    assert "fitted, each project held out" not in named

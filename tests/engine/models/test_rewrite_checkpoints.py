@@ -11,8 +11,19 @@ import pytest
 from holdfast.core.agent_log.context import AgentTurn, Result, Text, ToolCall, UserTurn
 from holdfast.core.agent_log.records import OWN
 from holdfast.core.agent_log.summary import Failed, Written
-from holdfast.core.events.event import Action, Event, Origin, Prompt, ToolCalled, ToolReturned
-from holdfast.core.session.checkpoint import take
+from holdfast.core.events.event import (
+    Action,
+    Compacted,
+    CompactionSign,
+    Event,
+    Origin,
+    Prompt,
+    ToolCalled,
+    ToolReturned,
+)
+from holdfast.core.events.world import Project
+from holdfast.core.evidence.trail import Utterance
+from holdfast.core.session.checkpoint import own_words, take
 from holdfast.core.session.session import Trigger, begin
 from holdfast.engine.models import (
     NEWS_MS,
@@ -22,6 +33,7 @@ from holdfast.engine.models import (
     conversation_turns,
     day_of,
     due,
+    material_of,
     write,
 )
 from holdfast.engine.repository.git import identity
@@ -30,7 +42,7 @@ from holdfast.settings import Config, Models
 from tests.engine.stage import NOON, Stage
 from tests.models.api_server import ApiServer, Said, anthropic
 
-GOOD = json.dumps({"summary": "The parser is being fixed, and the tests pass.", "topics": ["parser"]})
+GOOD = "## Goal\n- Fix the parser.\n## Now\n- The parser is being fixed."
 MEANS = Means({}, lambda seconds: None)
 
 
@@ -76,8 +88,9 @@ def test_what_a_model_writes_is_one_more_checkpoint(stage: Stage, server: ApiSer
     assert isinstance(write(engine, checkpoint, MEANS), Written)
     written, by_rule = stage.store.checkpoints(9)
     assert by_rule == checkpoint
-    assert written.digest == "The parser is being fixed, and the tests pass."
-    assert (written.outline.topics, written.created_at) == (("parser",), NOON + 1_000)
+    assert written.digest == written.words == GOOD
+    assert (written.outline.model, written.created_at) == ("anthropic/small", NOON + 1_000)
+    assert own_words(written) == Utterance(GOOD, NOON + 1_000, written.id, author="anthropic/small")
     assert "USER: Fix the parser." in server.seen[0].body["messages"][0]["content"]
     assert due(engine) is None, "it is asked once"
 
@@ -89,6 +102,9 @@ def test_one_that_no_model_could_write_is_not_asked_for_again(stage: Stage, serv
     server.script(Said({"error": {}}, 500))
     assert write(stage.engine(), checkpoint, MEANS) == Failed("anthropic/small: HTTP 500")
     assert due(stage.engine()) is None
+    (kept,) = stage.store.checkpoints(9)
+    assert kept.outline.no_answer == "anthropic/small: HTTP 500", "the checkpoint by rule says why"
+    assert kept.digest == checkpoint.digest
     stage.now += 1
     taken(stage, "c2")
     assert due(stage.engine()) is not None, "the next one is another"
@@ -180,7 +196,8 @@ def test_what_an_earlier_version_noted_is_understood(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize(
-    "answer", ["no JSON at all", json.dumps({"summary": "x" * 10}), json.dumps({"summary": ""})]
+    "answer",
+    ["No section at all.", json.dumps({"summary": "of another question"}), "## Goal\n- `never_said`"],
 )
 def test_an_answer_that_is_rejected_is_counted_and_reported_with_its_reason(
     stage: Stage, server: ApiServer, answer: str
@@ -204,9 +221,30 @@ def test_a_secret_that_a_model_repeats_is_not_kept(stage: Stage, server: ApiServ
     taken(stage, "c1")
     checkpoint = due(stage.engine())
     assert checkpoint is not None
-    server.script(anthropic(json.dumps({"summary": f"The token is {key}, they said."})))
-    write(stage.engine(), checkpoint, MEANS)
+    server.script(anthropic(f"## Where\n- The token is {key}, they said."))
+    assert isinstance(write(stage.engine(), checkpoint, MEANS), Written)
     assert all(key not in text.text for text in stage.store.texts())
+
+
+def test_a_question_is_about_all_events_and_holds_the_last_summary_of_the_harness() -> None:
+    summary = Compacted(
+        session="s",
+        record="k",
+        at=NOON,
+        origin=Origin.HARNESS,
+        sign=CompactionSign.SUMMARY,
+        summary="So far.",
+    )
+    boundary = replace(summary, record="b", sign=CompactionSign.BOUNDARY, summary="")
+    prompts = [
+        Prompt(session="s", record=f"p{number}", at=NOON, origin=Origin.HUMAN, text=f"step {number}")
+        for number in range(700)
+    ]
+    session = begin("s", "playhouse", Project("/p", "/p", "p", "w", "/p"), NOON)
+    material = material_of(session, [replace(summary, summary="Before."), *prompts, summary, boundary])
+    assert material.earlier == "So far."
+    assert material.turns[0] == UserTurn((Text("step 0"),))
+    assert {"Before.", "step 0", "step 699"} <= set(material.said_before)
 
 
 def test_events_are_reported_as_turns_and_every_call_has_its_result() -> None:
@@ -231,3 +269,37 @@ def test_events_are_reported_as_turns_and_every_call_has_its_result() -> None:
         AgentTurn((ToolCall("c1", "bash", given),), (Result("c1", (Text("(no output)"),), ok=True),)),
         AgentTurn((ToolCall("c2", "bash", given),), (Result("c2", (Text(NOT_RECORDED),), ok=False),)),
     ]
+
+
+@pytest.mark.parametrize(
+    ("action", "is_short"),
+    [
+        (Action.READ, True),
+        (Action.EDIT, True),
+        (Action.WRITE, True),
+        (Action.RUN, False),
+        (Action.ASK, False),
+    ],
+)
+def test_of_a_file_a_model_is_shown_the_beginning_and_of_a_report_all(action: Action, is_short: bool) -> None:  # noqa: FBT001 - a column
+    called = ToolCalled(
+        session="s",
+        record="c",
+        at=NOON,
+        origin=Origin.ASSISTANT,
+        call="c",
+        tool="tool",
+        action=action,
+        subject="a.py",
+        detail="word " * 200,
+    )
+    returned = ToolReturned(
+        session="s", record="r", at=NOON, origin=Origin.TOOL, call="c", ok=True, text="word " * 200
+    )
+    (turn,) = conversation_turns((called, returned))
+    assert isinstance(turn, AgentTurn)
+    (part,), (result,) = turn.parts, turn.results
+    assert isinstance(part, ToolCall)
+    (text,) = result.parts
+    assert isinstance(text, Text)
+    assert [len(one) < 400 for one in (part.arguments, text.text)] == [is_short, is_short]

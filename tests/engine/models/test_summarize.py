@@ -20,13 +20,7 @@ from holdfast.settings import Checkpoint, Config, Models
 from tests.engine.stage import HOUR, NOON, Stage
 from tests.models.api_server import ApiServer, Said, anthropic, openai
 
-GOOD = {
-    "summary": "The parser is being fixed; the tests pass.",
-    "topics": ["parser"],
-    "keyDecisions": ["by hand"],
-    "filesWritten": ["parser.c: the loop"],
-    "openQuestions": ["which encoding?"],
-}
+GOOD = "## Goal\n- Fix the parser.\n## Done\n- The tests pass.\n## Questions\n- Which encoding?"
 TRAIL = Trail(
     files=(FileTouch("parser.c", Action.EDIT, 1, NOON),),
     commands=(CommandRun("make test", NOON, ok=True),),
@@ -75,47 +69,18 @@ def asking(stage: Stage, server: ApiServer) -> Asking:
     return Asking(stage, Models(base_url=server.url, key="k", timeout_seconds=20))
 
 
-def good(**changes: object) -> str:
-    return json.dumps({**GOOD, **changes})
-
-
 def test_an_answer_that_is_as_asked_is_a_summary(asking: Asking, server: ApiServer) -> None:
-    server.script(anthropic(good()))
+    server.script(anthropic(GOOD))
     written = asking.ask()
     assert isinstance(written, Written)
-    assert written.text == (
-        "The parser is being fixed; the tests pass.\n\n### Key decisions\n- by hand\n\n"
-        "### Files\n- parser.c: the loop\n\n### Open questions\n- which encoding?"
-    )
-    assert (written.model, written.topics, written.open_questions, written.key_decisions) == (
-        *("anthropic/small", ("parser",), ("which encoding?",), ("by hand",)),
-    )
+    assert written.text == GOOD
+    assert (written.model, written.open_questions) == ("anthropic/small", ("Which encoding?",))
     assert asking.spent() == {"anthropic/small": ModelUse(asked=1, sent=100, given=10)}
-
-
-def test_the_question_gives_the_schema_first_then_evidence_then_the_talk(
-    asking: Asking, server: ApiServer
-) -> None:
-    server.script(anthropic(good()))
-    asking.ask()
-    question = server.seen[0].body["messages"][0]["content"]
-    marks = [
-        '"summary"',
-        "## Commands that succeeded\n- `make test`",
-        "## Files written\n- parser.c",
-        "## Summary of what came before\n\nIt began well.",
-        "## Conversation\n\nUSER: Fix the parser.",
-        "AGENT: I look.",
-        "CALL bash {}",
-        "RESULT: ok",
-    ]
-    places = [question.index(mark) for mark in marks]
-    assert places == sorted(places)
 
 
 def test_what_a_model_is_sent_holds_no_secret(asking: Asking, server: ApiServer) -> None:
     key = "ghp_" + "aB3dE6" * 6
-    server.script(anthropic(good()))
+    server.script(anthropic(GOOD))
     asking.ask(replace(MATERIAL, turns=(UserTurn((Text(f"the token is {key}"),)),)))
     assert key not in str(server.seen[0].body)
 
@@ -123,39 +88,22 @@ def test_what_a_model_is_sent_holds_no_secret(asking: Asking, server: ApiServer)
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", "no answer"),
-        ("I would rather not.", "not as asked"),
-        ("[]", "not as asked"),
-        ('{"summary": "half of', "not as asked"),
-        ('{"topics": []}', "not as asked"),
-        ('{"summary": "x", "topics": "y"}', "not as asked"),
-        (good(summary="   "), "the summary is empty"),
-        (good(filesWritten=[]), "it says nothing of the commands, files and steps"),
+        ("", "the answer is empty"),
+        ("I would rather not.", "the answer has none of the sections"),
+        ("## Done\n" + "- The tests pass.\n" * 400, "the answer has 7,207 characters, more than 6,000"),
+        ("## Done\n- `make test` failed.", "no sentence of the answer agrees with the session"),
     ],
 )
-def test_an_answer_of_no_use_is_refused_with_the_reason(
+def test_an_answer_that_is_of_no_use_is_refused(
     asking: Asking, server: ApiServer, text: str, reason: str
 ) -> None:
     server.script(anthropic(text))
-    failed = asking.ask()
-    assert isinstance(failed, Failed)
-    assert failed.reason.startswith(f"anthropic/small: {reason}")
-
-
-def test_where_there_is_no_evidence_none_is_asked_for(asking: Asking, server: ApiServer) -> None:
-    server.script(anthropic(good(filesWritten=[])))
-    assert isinstance(asking.ask(replace(MATERIAL, trail=Trail())), Written)
-
-
-@pytest.mark.parametrize("around", ["```json\n{}\n```", "Here it is:\n{}\nI hope it helps."])
-def test_words_around_the_object_are_overlooked(asking: Asking, server: ApiServer, around: str) -> None:
-    server.script(anthropic(around.replace("{}", good())))
-    assert isinstance(asking.ask(), Written)
+    assert asking.ask() == Failed(f"anthropic/small: {reason}")
 
 
 def test_one_that_is_busy_is_asked_again_after_a_while(asking: Asking, server: ApiServer) -> None:
     busy = Said({"error": {}}, 529)
-    server.script(busy, Said({"error": {}}, 429, {"retry-after": "7"}), anthropic(good()))
+    server.script(busy, Said({"error": {}}, 429, {"retry-after": "7"}), anthropic(GOOD))
     assert isinstance(asking.ask(), Written)
     assert asking.pauses == [1.0, 7.0]
     assert asking.spent() == {"anthropic/small": ModelUse(asked=3, failed=2, sent=100, given=10)}
@@ -177,7 +125,7 @@ def test_what_does_not_pass_is_not_asked_again(asking: Asking, server: ApiServer
 
 def test_then_the_sessions_own_model_is_asked(asking: Asking, server: ApiServer) -> None:
     asking.fallback = True
-    server.script(anthropic("No.", "refusal"), anthropic(good()))
+    server.script(anthropic("No.", "refusal"), anthropic(GOOD))
     written = asking.ask()
     assert isinstance(written, Written)
     assert written.model == "anthropic/main-model"
@@ -198,14 +146,14 @@ def test_all_reasons_are_reported_where_nobody_could(asking: Asking, server: Api
 def test_a_server_of_ones_own_is_asked_without_a_key(asking: Asking, server: ApiServer) -> None:
     asking.model = "openai/qwen"
     asking.settings = replace(asking.settings, key="")
-    server.script(openai(good()))
+    server.script(openai(GOOD))
     assert isinstance(asking.ask(), Written)
 
 
 def test_the_key_is_ours_or_in_the_variable_that_the_settings_name(asking: Asking, server: ApiServer) -> None:
     asking.settings = replace(asking.settings, key="", key_variable="OUR_KEY")
     asking.environment = {"OUR_KEY": "named", "ANTHROPIC_API_KEY": "theirs"}
-    server.script(anthropic(good()))
+    server.script(anthropic(GOOD))
     asking.ask()
     assert "named" in str(server.seen[0].headers)
     assert "theirs" not in str(server.seen[0].headers)
@@ -223,7 +171,7 @@ def test_without_a_key_nobody_is_asked(asking: Asking, server: ApiServer) -> Non
 
 def test_a_day_has_a_limit_of_tokens(asking: Asking, server: ApiServer) -> None:
     asking.settings = replace(asking.settings, daily_tokens=4_000)
-    server.script(anthropic(good(), input_tokens=3_000), anthropic(good()))
+    server.script(anthropic(GOOD, input_tokens=3_000), anthropic(GOOD))
     assert isinstance(asking.ask(), Written)
     assert asking.ask() == Failed("anthropic/small: the day's limit of 4,000 tokens is reached")
     asking.stage.now += 24 * HOUR
@@ -232,7 +180,7 @@ def test_a_day_has_a_limit_of_tokens(asking: Asking, server: ApiServer) -> None:
 
 def test_a_day_has_a_limit_of_cents(asking: Asking, server: ApiServer) -> None:
     asking.settings = replace(asking.settings, daily_cents=5, sent_cents=100, given_cents=500)
-    server.script(anthropic(good(), input_tokens=30_000, output_tokens=2_000))
+    server.script(anthropic(GOOD, input_tokens=30_000, output_tokens=2_000))
     assert isinstance(asking.ask(), Written)
     (day,) = days_until(asking.stage.store, asking.stage.now, 30)
     assert (day.tokens, day.cents) == (32_000, 4.0)
@@ -244,7 +192,7 @@ def test_a_day_has_a_limit_of_cents(asking: Asking, server: ApiServer) -> None:
 
 def test_a_command_is_asked_in_a_directory_of_ours(asking: Asking, tmp_path: Path) -> None:
     program = tmp_path / "model"
-    program.write_text(f"#!/bin/sh\ncat > question; pwd > where; env > with; echo '{good()}'\n")
+    program.write_text(f"#!/bin/sh\ncat > question; pwd > where; env > with; printf '%s' '{GOOD}'\n")
     program.chmod(0o700)
     asking.model, asking.settings = "command", Models(command=(str(program),), key_variable="OUR_KEY")
     asking.environment = {"PATH": "/usr/bin:/bin", "OUR_KEY": "x", "THEIR_KEY": "y"}
@@ -284,11 +232,12 @@ def test_by_default_no_model_is_asked(asking: Asking, server: ApiServer) -> None
 
 def test_a_command_can_hold_its_model_to_the_shape_of_an_answer(asking: Asking, tmp_path: Path) -> None:
     program = tmp_path / "model"
-    program.write_text(f"#!/bin/sh\ncat \"$1\" > {tmp_path}/held_to\necho '{good()}'\n", encoding="utf-8")
+    program.write_text(
+        f"#!/bin/sh\ncat \"$1\" > {tmp_path}/held_to\nprintf '%s' '{GOOD}'\n", encoding="utf-8"
+    )
     program.chmod(0o755)
     asking.model, asking.settings = "command", Models(command=(str(program), "{schema}"))
     assert isinstance(asking.ask(), Written)
     schema = json.loads((tmp_path / "held_to").read_text(encoding="utf-8"))
-    assert schema["properties"]["summary"] == {"type": "string"}
-    assert schema["properties"]["keyDecisions"] == {"type": "array", "items": {"type": "string"}}
+    assert schema["properties"]["decisions"] == {"type": "array", "items": {"type": "string"}}
     assert (schema["required"], schema["additionalProperties"]) == (list(schema["properties"]), False)

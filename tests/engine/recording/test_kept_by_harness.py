@@ -1,4 +1,4 @@
-"""What a harness gives its model back by itself is left out of the session's own brief, and of no other's."""
+"""What a harness gives its model back by itself gives way in the session's own brief, and in no other's."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from holdfast.harnesses.base import Harness
 from tests.engine.stage import MINUTE, Playhouse, Stage
 
 RULE = "Never touch the printer."
-PROMPTS = (f"Mend the lexer. {RULE}", "And the parser.", "Now the writer.")
-TYPED = ("At first: “Mend the lexer.”", "Also asked: “And the parser.”")
-SHOWN_ANYWAY = ("“Now the writer.”", f"- {RULE}", "Edited: main.c")
+GOAL = "Now write the manual of the writer."
+ABOUT = (
+    "tabs margins headers footers quotes brackets numbers comments ligatures columns tables figures".split()
+)
+TYPED = [f"The {about} are as wide in print as they are on the screen of the old editor." for about in ABOUT]
 
 
 class Keeper(Playhouse):
@@ -39,41 +41,52 @@ def stage(tmp_path: Path) -> KeepersStage:
     return KeepersStage(tmp_path)
 
 
-def play(stage: Stage, session: str) -> None:
-    stage.payload(session, "start", source="startup")
-    lines = (("prompt", text) for text in PROMPTS)
-    stage.write(session, *lines, ("edits", stage.file("main.c")))
+@pytest.fixture
+def forgetful(tmp_path: Path) -> Stage:
+    """A stage on which the harness keeps nothing."""
+    folder = tmp_path / "forgetful"
+    folder.mkdir()
+    return Stage(folder)
 
 
-def has(brief: str) -> tuple[list[str], list[str]]:
-    """What a brief has of what the user typed, and of what is told all the same."""
-    return [text for text in TYPED if text in brief], [text for text in SHOWN_ANYWAY if text in brief]
-
-
-def test_it_is_not_repeated_after_a_compaction(stage: KeepersStage) -> None:
-    play(stage, "a")
-    assert has(stage.payload("a", "start", source="compact")) == ([], [*SHOWN_ANYWAY])
-
-
-def test_it_is_not_repeated_with_the_next_prompt_either(stage: KeepersStage) -> None:
-    play(stage, "a")
-    stage.write("a", ("boundary", ""))
-    assert has(stage.payload("a", "prompt", text="go on")) == ([], [*SHOWN_ANYWAY])
-
-
-def test_another_session_never_had_it_and_is_told(stage: KeepersStage) -> None:
-    play(stage, "a")
-    stage.payload("a", "end", reason="other")
+def played(stage: Stage) -> Stage:
+    """A session in which more was typed, and more failed, than fits into a brief."""
+    stage.payload("a", "start", source="startup")
+    stage.write("a", ("prompt", f"Mend the lexer. {RULE}"))
+    for about, typed in zip(ABOUT, TYPED, strict=True):
+        stage.now += MINUTE
+        stage.write("a", ("fails", f"make {about}"), ("fails", f"test/{about} --all"), ("prompt", typed))
     stage.now += MINUTE
-    assert has(stage.payload("b", "start", source="startup")) == ([*TYPED], [*SHOWN_ANYWAY])
+    stage.write("a", ("prompt", GOAL), ("edits", stage.file("main.c")))
+    return stage
 
 
-def test_the_summary_is_still_to_be_written_and_is_told(stage: KeepersStage) -> None:
-    play(stage, "a")
-    assert has(stage.payload("a", "compaction")) == ([*TYPED], [*SHOWN_ANYWAY])
+def typed_in(brief: str) -> int:
+    """How much a brief has of what the user typed earlier; goal, rule and files it has in any case."""
+    assert [text for text in (GOAL, RULE, "main.c") if text not in brief] == []
+    return sum(typed in brief for typed in TYPED)
 
 
-def test_a_harness_that_keeps_nothing_is_told_everything(tmp_path: Path) -> None:
-    stage = Stage(tmp_path)
-    play(stage, "a")
-    assert has(stage.payload("a", "start", source="compact")) == ([*TYPED], [*SHOWN_ANYWAY])
+def test_it_gives_way_after_a_compaction(stage: KeepersStage, forgetful: Stage) -> None:
+    kept, told = (played(each).payload("a", "start", source="compact") for each in (stage, forgetful))
+    assert typed_in(kept) < typed_in(told)
+
+
+def test_it_gives_way_with_the_next_prompt_too(stage: KeepersStage, forgetful: Stage) -> None:
+    for each in (stage, forgetful):
+        played(each).write("a", ("boundary", ""))
+    kept, told = (each.payload("a", "prompt", text="go on") for each in (stage, forgetful))
+    assert typed_in(kept) < typed_in(told)
+
+
+def test_another_session_never_had_it_and_is_told(stage: KeepersStage, forgetful: Stage) -> None:
+    for each in (stage, forgetful):
+        played(each).payload("a", "end", reason="other")
+        each.now += MINUTE
+    kept, told = (each.payload("b", "start", source="startup") for each in (stage, forgetful))
+    assert typed_in(kept) == typed_in(told) > 0
+
+
+def test_the_summary_is_still_to_be_written_and_is_told(stage: KeepersStage, forgetful: Stage) -> None:
+    kept, told = (played(each).payload("a", "compaction") for each in (stage, forgetful))
+    assert typed_in(kept) == typed_in(told) > 0

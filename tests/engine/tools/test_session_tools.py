@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.core.events.event import DigestGiven
+from holdfast.core.evidence.kinds import Section
 from holdfast.core.session.session import Trigger
+from holdfast.core.work.written import sections_in
 from holdfast.engine.documents import handoff
 from holdfast.engine.documents.handoff import FOLDER
 from holdfast.engine.repository.git import identity
@@ -34,11 +36,15 @@ from tests.engine.stage import HOUR, MINUTE, Stage
 
 WHOLE = Digest(
     summary="The parser reads every sample.",
-    decisions=("tabs count as one column",),
-    state="12 of 14 tests pass",
+    goal="read version 3",
+    rules=("never touch legacy.py",),
+    done=("version 2",),
+    now="12 of 14 tests pass",
     next=("mend test_nested", "then the writer"),
-    blockers=("no sample of version 3",),
-    open_questions=("who owns the schema?",),
+    decisions=("tabs count as one column",),
+    failures=("no sample of version 3",),
+    questions=("who owns the schema?",),
+    where="src/parser.py",
 )
 SECRET = "ghp_" + "Zz9y" * 9
 
@@ -56,19 +62,29 @@ def agent_digests(stage: Stage) -> list[str]:
     return [checkpoint.words for checkpoint in kept if checkpoint.trigger is Trigger.AGENT]
 
 
-def test_a_digest_reads_as_one_text_with_what_comes_next_early() -> None:
+def test_a_digest_reads_as_one_text_in_the_order_of_a_handover() -> None:
     assert digest_text(WHOLE) == (
         "The parser reads every sample.\n"
-        "State: 12 of 14 tests pass\n"
+        "Goal: read version 3\n"
+        "Rules:\n- never touch legacy.py\n"
+        "Done:\n- version 2\n"
+        "Now: 12 of 14 tests pass\n"
         "Next:\n- mend test_nested\n- then the writer\n"
         "Decisions:\n- tabs count as one column\n"
-        "Blockers:\n- no sample of version 3\n"
-        "Open questions:\n- who owns the schema?"
+        "Failures:\n- no sample of version 3\n"
+        "Questions:\n- who owns the schema?\n"
+        "Where: src/parser.py"
     )
 
 
+def test_every_word_of_a_digest_is_read_back_in_its_section() -> None:
+    sections = [section for section, _ in sections_in(digest_text(WHOLE))]
+    assert sections[0] is None
+    assert list(dict.fromkeys(sections[1:])) == list(Section)
+
+
 def test_what_is_left_out_leaves_no_trace() -> None:
-    assert digest_text(Digest("done", decisions=(" ",), state="\n", next=())) == "done"
+    assert digest_text(Digest("done", decisions=(" ",), now="\n", next=())) == "done"
 
 
 def test_its_answer_is_the_stored_checkpoint_with_an_id_of_its_own(stage: Stage, session: str) -> None:
@@ -88,17 +104,23 @@ def test_it_is_a_checkpoint_with_the_agents_words(stage: Stage, session: str) ->
 def test_the_brief_after_a_compaction_has_the_words(stage: Stage, session: str) -> None:
     give_digest(stage.engine(), session, WHOLE)
     brief = stage.payload("a", "start", source="compact")
-    assert "In the agent's own words" in brief
-    assert "then the writer" in brief
+    rows = brief.splitlines()
+    assert "- then the writer" in rows[rows.index("### Next") :]
+    assert "- tabs count as one column" in rows[rows.index("### Decisions") : rows.index("### Failures")]
 
 
-def test_fresh_words_come_before_older_ones(stage: Stage, session: str) -> None:
-    for words in ("the first", "the second", "the third"):
-        give_digest(stage.engine(), session, Digest(f"{words} digest"))
+def test_the_newest_digest_speaks_for_the_older_ones_and_the_users_rules_stay(
+    stage: Stage, session: str
+) -> None:
+    stage.write("a", ("prompt", "Never rename a column."))
+    for words in ("first", "second"):
         stage.now += HOUR
+        give_digest(stage.engine(), session, Digest(f"the {words} digest", rules=(f"{words} rule of mine",)))
     brief = stage.payload("a", "start", source="compact")
-    assert brief.index("the third digest") < brief.index("the second digest")
+    assert "the second digest" in brief
     assert "the first digest" not in brief
+    rules = brief.partition("### Rules\n")[2].partition("\n\n")[0].splitlines()
+    assert rules == ["- Never rename a column.", "- second rule of mine"]
 
 
 def test_a_secret_in_it_is_kept_nowhere(stage: Stage, session: str) -> None:
@@ -138,7 +160,7 @@ def test_what_was_said_before_the_last_one_is_said_anew(stage: Stage, session: s
         (Digest(" \n\t"), "the summary is empty"),
         (Digest("", next=("go on",)), "the summary is empty"),
         (Digest("x" * 1_000_000), "1,000,000 characters"),
-        (Digest("x", state="y" * LONGEST), "characters, and at most"),
+        (Digest("x", now="y" * LONGEST), "characters, and at most"),
     ],
 )
 def test_what_cannot_be_kept_is_refused_with_what_to_do(

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.core.evidence.kinds import Section
 from holdfast.core.memory.memory import MemoryScope
 from holdfast.engine.memory.remember import MemoryRequest, remember
 from holdfast.engine.repository.git import identity
@@ -85,14 +86,23 @@ class TestTable:
             "type": "object",
             "properties": {
                 "summary": {"type": "string"},
-                "decisions": several,
-                "state": {"type": "string"},
+                "goal": {"type": "string"},
+                "rules": several,
+                "done": several,
+                "now": {"type": "string"},
                 "next": several,
-                "blockers": several,
-                "open_questions": several,
+                "decisions": several,
+                "failures": several,
+                "questions": several,
+                "where": {"type": "string"},
             },
             "required": ["summary"],
         }
+
+    def test_a_digest_has_the_sections_of_a_handover_and_they_are_asked_for_by_name(self) -> None:
+        (digest,) = (tool for tool in table.tools_for_mcp() if tool["name"] == "session_digest")
+        assert set(digest["inputSchema"]["properties"]) == {"summary", *(one.value for one in Section)}
+        assert all(one.value.capitalize() in digest["description"] for one in Section)
 
 
 class TestDigest:
@@ -103,7 +113,7 @@ class TestDigest:
         assert kept.words == "half done\nNext:\n- the other half"
 
     def test_one_text_may_stand_for_a_list_and_null_for_nothing(self, agent: Agent) -> None:
-        agent.call("session_digest", summary="half done", next="the other half", state=None, blockers=None)
+        agent.call("session_digest", summary="half done", next="the other half", now=None, failures=None)
         (kept,) = agent.stage.store.checkpoints_of_session("a", 10)
         assert kept.words == "half done\nNext:\n- the other half"
 

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.core.events.identity import Marks, Site
+from holdfast.core.evidence.kinds import NoteKind
+from holdfast.core.evidence.trail import Note, Trail
 from holdfast.core.memory.memory import Label
 from holdfast.core.redaction.redact import NO_LISTS, Lists
 from holdfast.core.session.session import Phase
@@ -127,6 +129,26 @@ def test_what_was_forgotten_is_not_brought_back(home: Path) -> None:
     with closing(opened(home)) as store:
         assert store.keys() == []
         assert [one.id for one in store.memories(EVERYWHERE, ALL)] == ["m1"], "it belongs to no session"
+
+
+def test_nor_with_a_session_that_inherited_it(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    rule = Note(NoteKind.CONSTRAINT, "Bluebell is the code name", NOON, "r1", inherited="s1")
+    with closing(opened(home)) as store, store.writing():
+        for key, ancestor in (("s2", "s1"), ("s3", "s0")):
+            trail = Trail(notes=(replace(rule, inherited=ancestor),), inherits=(ancestor,))
+            store.put_session(replace(SESSION, key=key, trail=trail))
+            store.add_event(prompt("r1", session=key, text="continue"))
+    set_aside(home / "store.db", NOON)
+    with closing(opened(home)) as store, store.writing():
+        store.forget(["s1"], SESSION.last_event_at + MINUTE)
+    recovered(home)
+    with closing(opened(home)) as store:
+        heir, other = store.session("s2"), store.session("s3")
+        assert heir is not None
+        assert other is not None
+        assert (len(heir.trail.notes), len(other.trail.notes)) == (0, 1)
+        assert [event.record for event in store.events("s2", ALL)] == ["r1"]
 
 
 def test_what_the_damaged_store_had_forgotten_stays_forgotten(home: Path) -> None:

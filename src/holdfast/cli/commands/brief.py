@@ -13,6 +13,7 @@ from holdfast.cli.daemon_requests import ProjectChoice, current_view
 from holdfast.cli.options import command, json_option, project_option
 from holdfast.cli.printing import give, give_json, say, working
 from holdfast.core.text.strings import elapsed, one_line, shortened
+from holdfast.errors import HoldfastError
 from holdfast.lazy_dataclass import dataclass
 
 LEFT_OUT_SHOWN = 12
@@ -48,6 +49,8 @@ _STARTS = "How the session starts: startup, clear or compact; else startup."
     "holdfast brief --project ~/src/thing --json",
     "holdfast brief --reason compact",
     "holdfast brief --harness HARNESS --transcript session.jsonl --until-line 200",
+    "holdfast brief --harness HARNESS --transcript session.jsonl --ask > question.txt",
+    "holdfast brief --harness HARNESS --transcript session.jsonl --answer answer.md",
 )
 @project_option()
 @click.option("--harness", "name", metavar="HARNESS", help="Whose transcript it is.")
@@ -56,6 +59,8 @@ _STARTS = "How the session starts: startup, clear or compact; else startup."
 @click.option("--until-line", type=_LINE, metavar="N", help="Read only the first N lines.")
 @click.option("--at", type=_Time(), metavar="TIME", help="Count ages from then; else from the last record.")
 @click.option("--budget", type=_SIZE, metavar="N", help="At most so many characters; else 2000, or as set.")
+@click.option("--ask", "asks", is_flag=True, help="Print what a model would be asked about the transcript.")
+@click.option("--answer", type=_FILE, metavar="FILE", help="Make the brief with a model's answer to that.")
 @click.option("--reason", type=_START, metavar="REASON", help=_STARTS)
 @json_option("Print brief and receipt as one JSON document.")
 def brief(
@@ -74,9 +79,18 @@ def brief(
     The brief goes to stdout, its receipt (from where, how old, what was left out) to stderr. With
     --transcript it is made from that file alone: no daemon is needed, nothing is stored, and the same file
     gives the same brief.
+
+    --ask prints the question, of at most 60,000 characters, that the model in `checkpoint.model` is asked
+    after a turn; nobody is asked by this command. --answer takes an answer to it: each sentence is checked
+    against the session, and the receipt says which were left out, and why.
     """
     source = _Reading(**reading)
+    if source.asks:
+        _ask(source, as_json=as_json)
+        return
     if source.transcript is None:
+        if source.answer is not None:
+            raise click.UsageError(_OF_A_FILE.format("--answer"))
         row = current_view("brief", ProjectChoice(project), reason=reason or "startup", budget=budget)
     elif reason is not None:
         raise click.UsageError("--reason is for the stored sessions, not for a --transcript.")
@@ -97,6 +111,46 @@ class _Reading:
     session: str
     until_line: int | None
     at: int | None
+    asks: bool
+    answer: Path | None
+
+
+_OF_A_FILE = "{} needs --transcript FILE and --harness HARNESS."
+ANSWER_BYTES = 1 << 20
+"""The largest file that is read as an answer."""
+
+
+def _ask(reading: _Reading, *, as_json: bool) -> None:
+    """Print the question about a transcript."""
+    if reading.answer is not None:
+        raise click.UsageError("Give either --ask or --answer.")
+    if reading.name is None or reading.transcript is None:
+        raise click.UsageError(_OF_A_FILE.format("--ask"))
+    from holdfast import harnesses
+    from holdfast.engine.recording.preview import handover_question
+
+    harness = harnesses.reader(reading.name)
+    with working("reading the transcript"):
+        question = handover_question(harness, reading.transcript, reading.session, reading.until_line)
+    if as_json:
+        give_json({"question": question, "characters": len(question)})
+    else:
+        give(question)
+
+
+def _answer_in(path: Path | None) -> str | None:
+    """The text of the file with an answer."""
+    if path is None:
+        return None
+    try:
+        with path.open("rb") as file:
+            data = file.read(ANSWER_BYTES + 1)
+    except OSError as error:
+        hint = "name the file that holds the model's answer"
+        raise HoldfastError(f"`{path}` cannot be read: {error.strerror or error}", hint) from error
+    if len(data) > ANSWER_BYTES:
+        raise HoldfastError(f"`{path}` is larger than {ANSWER_BYTES >> 20} MB, which no answer is")
+    return data.decode("utf-8", "replace")
 
 
 def _from_file(reading: _Reading, budget: int | None) -> dict[str, Any]:
@@ -111,7 +165,15 @@ def _from_file(reading: _Reading, budget: int | None) -> dict[str, Any]:
     harness = harnesses.reader(reading.name)
     size = FILE_CHARS if budget is None else budget
     with working("reading the transcript"):
-        result = preview(harness, reading.transcript, reading.session, reading.until_line, reading.at, size)
+        result = preview(
+            harness,
+            reading.transcript,
+            reading.session,
+            reading.until_line,
+            reading.at,
+            size,
+            _answer_in(reading.answer),
+        )
     return brief_row(result.brief_input, result.brief, size)
 
 

@@ -5,26 +5,36 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import sys
 import tempfile
 import textwrap
-from collections.abc import Callable
 from contextlib import suppress
+from itertools import zip_longest
 from pathlib import Path
 from shutil import which
+from typing import Final
 
 import click
 import msgspec
 from rich.console import Console
 from rich.text import Text
 
-from holdfast.cli.demo_session.recording import FactOutcome, Replayed, read, replay
+from holdfast.cli.demo_session.questions import Belief, Rightness
+from holdfast.cli.demo_session.recording import Loss, Outcome, Replayed, misleading, replay
 from holdfast.cli.options import command, json_option
+from holdfast.errors import HoldfastError
 
-WIDTH = 80
+WIDTH = 100
+LEFT_WIDTH = 26
+BETWEEN = " | "
 MARGIN = "   "
-QUOTED = "   | "
+STYLES: Final = {Rightness.RIGHT: "green", Rightness.PARTLY: "yellow"}
+UNHELPFUL: Final = "red"
+ANSWER_LINES = 2
+_FRAME = re.compile(r"</?holdfast-recall>|## .*|")
+"""The lines of a brief that mark where it begins and ends, and the empty ones."""
 
 
 @command("holdfast demo", "holdfast demo --json | python -m json.tool")
@@ -32,112 +42,113 @@ QUOTED = "   | "
 def demo(*, as_json: bool) -> None:
     """See it work: a recorded session loses its context and gets it back.
 
-    Replays a session of a real harness through a compaction, in a temporary directory: what was captured, the
-    checkpoint, what the agent lost, and the brief it got back. On a terminal it then stays up until Ctrl-C.
+    Replays a session of a real harness, in a temporary directory, through a compaction and through a crash.
+    Shows what the harness left of its context and the brief, and how the agent would answer three questions
+    without and with the brief. Fails if the brief leads to a wrong answer. On a terminal it then stays up
+    until Ctrl-C.
     """
     with tempfile.TemporaryDirectory(prefix="holdfast-demo-") as directory:
         # Some systems reach their temporary directory through a link, and paths are compared in full.
         home = Path(directory).resolve()
-        replayed = replay(read(home), home)
+        replayed = replay(home)
+        console = Console(highlight=False, emoji=False, markup=False)
         if as_json:
             click.echo(msgspec.json.encode(replayed))
-            return
-        console = Console(highlight=False, emoji=False, markup=False)
-        tell(console, replayed)
-        if sys.stdin.isatty() and sys.stdout.isatty():
+        else:
+            tell(console, replayed)
+        require_right(replayed)
+        if not as_json and sys.stdin.isatty() and sys.stdout.isatty():
             _stay(console, home)
 
 
+def require_right(replayed: Replayed) -> None:
+    """Fail if a brief tells an overturned decision as standing, a finished item as open, or not enough."""
+    answers = misleading(replayed)
+    if answers:
+        raise HoldfastError(f"the brief misleads: {'; '.join(answers)}")
+
+
 def tell(console: Console, replayed: Replayed) -> None:
-    """Say what happened, in sections that a person reads from top to bottom."""
-    _print(console, f"A session of {replayed.title} loses its context and gets it back.", style="bold")
-    _print(console, "Recorded with the real program; only the words of its model were scripted.")
-    _tell_story(console, replayed)
-    _tell_checkpoint(console, replayed)
-    _tell_loss(console, replayed)
-    _tell_brief(console, replayed)
+    """Say what happened, on one screen."""
+    _print(
+        console, f"A session of {replayed.title} loses its context in the middle of an edit.", style="bold"
+    )
+    _print(console, "Recorded with the real program; only the words of its model were scripted. Prompts:")
+    for prompt in replayed.prompts:
+        _print(console, f"- {' '.join(prompt.split())}", MARGIN)
+    compaction = replayed.losses[0]
+    console.print()
+    _side_by_side(console, compaction)
+    console.print()
+    _print(console, "What the agent would answer, looked up in what its model was sent:", style="bold")
+    for place, outcome in enumerate(compaction.outcomes):
+        _print(console, outcome.question, style="bold")
+        _tell_belief(console, "summary alone", outcome.without)
+        _tell_belief(console, "with the brief", outcome.with_brief)
+        for loss in replayed.losses[1:]:
+            _tell_pair(console, f"after a {loss.kind}", loss.outcomes[place])
     console.print()
     _print(console, f"Attach your own harness:  {_program()} setup {replayed.harness}", style="bold")
     _print(console, f"Read more:                README.md, or {_program()} --help")
 
 
-def _tell_story(console: Console, replayed: Replayed) -> None:
-    prompts, done = len(replayed.prompts), replayed.tool_calls
-    _head(console, "1. What happened")
-    _say(console, f"In {replayed.project} the user asked {prompts} times, and the agent called {done} tools.")
-    for prompt in replayed.prompts:
-        _quote(console, f"- {prompt}")
-    _say(console, f"{len(replayed.facts)} things were said or found out that the work depends on:")
-    for fact in replayed.facts:
-        _say(console, f"- {fact.name}: {fact.text}")
+def _side_by_side(console: Console, loss: Loss) -> None:
+    """What the harness left of the context, and the brief, in two columns."""
+    brief = loss.brief
+    width = min(WIDTH, console.width) - LEFT_WIDTH - len(BETWEEN)
+    cost = f"{brief.characters:,} of {brief.budget:,} characters, {brief.milliseconds:.0f} ms"
+    left = [*_wrapped(f"THE {loss.kind.upper()} LEFT", LEFT_WIDTH), *_wrapped(loss.context, LEFT_WIDTH)]
+    right = [*_wrapped(f"THE BRIEF ({cost})", width), *_wrapped(brief_lines(brief.text), width)]
+    for one, other in zip_longest(left, right, fillvalue=""):
+        console.print(Text(f"{one:{LEFT_WIDTH}}{BETWEEN}{other}".rstrip()), soft_wrap=True)
 
 
-def _tell_checkpoint(console: Console, replayed: Replayed) -> None:
-    _head(console, "2. What Holdfast kept")
-    _say(
-        console,
-        f"{replayed.events} events from the harness's hooks and its own transcript, and a checkpoint that "
-        "was on disk before the harness was answered and went on to compact:",
+def brief_lines(text: str) -> str:
+    """A brief without its frame and its empty lines."""
+    return "\n".join(line.removeprefix("### ") for line in text.splitlines() if not _FRAME.fullmatch(line))
+
+
+def _tell_belief(console: Console, whose: str, believed: Belief) -> None:
+    lead = f"{MARGIN}{whose:16}{believed.verdict:9}"
+    room = min(WIDTH, console.width) - len(lead)
+    lines = _wrapped(believed.answer, room, ANSWER_LINES) or ["(nothing)"]
+    style = STYLES.get(believed.verdict, UNHELPFUL)
+    console.print(Text.assemble(lead[:-9], (lead[-9:], style), lines[0]), soft_wrap=True)
+    for line in lines[1:]:
+        console.print(Text(" " * len(lead) + line), soft_wrap=True)
+
+
+def _tell_pair(console: Console, whose: str, outcome: Outcome) -> None:
+    """Both verdicts in one line, where the answer is known already."""
+    without, with_brief = outcome.without.verdict, outcome.with_brief.verdict
+    parts = (
+        f"{MARGIN}{whose:16}",
+        (f"{with_brief:9}", STYLES.get(with_brief, UNHELPFUL)),
+        f"(without the brief: {without})",
     )
-    _quote(console, replayed.checkpoint)
-
-
-def _tell_loss(console: Console, replayed: Replayed) -> None:
-    lost = sum(not fact.left for fact in replayed.facts)
-    _head(console, "3. The window dies")
-    _say(console, f"The compaction left the agent {replayed.left}. The summary:")
-    _quote(console, replayed.summary)
-    _say(console, "The last message:")
-    _quote(console, replayed.last_message)
-    _say(console, f"Of the {len(replayed.facts)} things the agent has lost {lost}:")
-    _list(console, replayed, lambda fact: ("kept", "green") if fact.left else ("LOST", "red"))
-
-
-def _tell_brief(console: Console, replayed: Replayed) -> None:
-    brief, count = replayed.brief, sum(fact.in_brief for fact in replayed.facts)
-    _head(console, "4. What the agent is given back")
-    _say(
-        console,
-        f"With the very next request, in {brief.characters:,} of at most {brief.budget:,} characters, "
-        f"after {brief.milliseconds:.0f} ms:",
-    )
-    _quote(console, brief.text)
-    _say(console, f"Of the {len(replayed.facts)} things the brief holds {count}:")
-    _list(console, replayed, lambda fact: ("back", "green") if fact.in_brief else ("MISSING", "red"))
-
-
-def _list(console: Console, replayed: Replayed, judged: Callable[[FactOutcome], tuple[str, str]]) -> None:
-    for fact in replayed.facts:
-        word, style = judged(fact)
-        console.print(Text.assemble(MARGIN, (word.ljust(8), style), fact.name), soft_wrap=True)
-
-
-def _head(console: Console, text: str) -> None:
-    console.print()
-    _print(console, text, style="bold")
-
-
-def _say(console: Console, text: str) -> None:
-    _print(console, text, MARGIN)
-
-
-def _quote(console: Console, text: str) -> None:
-    for line in text.splitlines():
-        _print(console, line, QUOTED)
+    console.print(Text.assemble(*parts), soft_wrap=True)
 
 
 def _print(console: Console, text: str, margin: str = "", style: str = "") -> None:
-    """A text in lines that fit; a bullet's further lines stand under its first."""
-    lines = textwrap.wrap(
-        text,
-        min(WIDTH, console.width),
-        initial_indent=margin,
-        subsequent_indent=margin + ("  " if text.startswith("- ") else ""),
-        break_on_hyphens=False,
-        break_long_words=False,
-    )
-    for line in lines or [margin.rstrip()]:
-        console.print(Text(line, style), soft_wrap=True)
+    """A text in lines that fit."""
+    for line in _wrapped(text, min(WIDTH, console.width) - len(margin)):
+        console.print(Text(margin + line, style), soft_wrap=True)
+
+
+def _wrapped(text: str, width: int, most: int | None = None) -> list[str]:
+    """The lines of a text, wrapped; a bullet's further lines stand under its first."""
+    return [
+        wrapped
+        for line in text.splitlines()
+        for wrapped in textwrap.wrap(
+            line,
+            width,
+            subsequent_indent="  " if line.startswith("- ") else "",
+            max_lines=most,
+            placeholder=" …",
+            break_on_hyphens=False,
+        )
+    ]
 
 
 def _program() -> str:

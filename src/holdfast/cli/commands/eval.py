@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from html import escape
 from pathlib import Path
 from typing import Any, Final
@@ -17,7 +16,6 @@ from holdfast.cli.commands.eval_handover import handover
 from holdfast.cli.commands.eval_mechanisms import cell, flat, pressure, redaction, retrieval, with_progress
 from holdfast.cli.options import command, group, json_option
 from holdfast.cli.printing import give, give_json, give_table, say
-from holdfast.core.brief.weights import WEIGHTS
 from holdfast.core.evaluation.survival import CutKind, Mean, mean, rarity
 from holdfast.engine.evaluation.survival import (
     BESIDE_SUMMARY,
@@ -34,7 +32,6 @@ from holdfast.engine.evaluation.survival import (
     session_in,
     transcripts,
 )
-from holdfast.engine.evaluation.tuning import Tuned, Worth, examples, fit_weights
 from holdfast.engine.views.measurements import Evaluation, store_evaluation
 from holdfast.errors import TranscriptUnreadable
 from holdfast.lazy_dataclass import dataclass
@@ -103,7 +100,6 @@ def evaluate() -> None:
     "holdfast eval survival --history",
     "holdfast eval survival --data DIR --json",
     "holdfast eval survival --data DIR --plot survival.svg",
-    "holdfast eval survival --data DIR --tune",
 )
 @click.option(
     "--data",
@@ -121,7 +117,6 @@ def evaluate() -> None:
     help="Count an identifier only if it was named so often before the cut.",
 )
 @click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Draw an SVG.")
-@click.option("--tune", "tunes", is_flag=True, help="Fit the weights of a brief to the transcripts instead.")
 @json_option("Print one JSON document with a number for every measure.")
 def survival(
     *,
@@ -130,7 +125,6 @@ def survival(
     limit: int | None,
     recurring: int,
     plot: Path | None,
-    tunes: bool,
     as_json: bool,
 ) -> None:
     """Measure whether a brief holds what the agent needs next.
@@ -139,9 +133,6 @@ def survival(
     stands before the cut, and scored by what the agent named by itself after it.
     """
     recordings = _recordings(_transcripts(data, own=own)[:limit])
-    if tunes:
-        tune(recordings, as_json=as_json)
-        return
     report = _run(recordings, recurring)
     if own:
         with access.writable_engine() as engine:
@@ -325,53 +316,3 @@ def _legend() -> Iterator[str]:
         x = LEFT + place * 110
         yield f'<rect x="{x}" y="30" width="12" height="12" fill="{colour}"/>'
         yield f'<text x="{x + 18}" y="40">{kind.value} cuts</text>'
-
-
-def tune(recordings: Sequence[Recording], *, as_json: bool) -> None:
-    """Fit the weights to these sessions and print them; the product's own table stays as it is."""
-    cuts = list(examples(recordings))
-    if not cuts:
-        raise TranscriptUnreadable(
-            "there is nothing to fit: no session has enough on both sides of a cut",
-            "give more or longer transcripts",
-        )
-    say(f"fitting {len(WEIGHTS)} weights to about half of {len(cuts)} cuts; this takes minutes")
-    result = fit_weights(cuts, rarity(one.mentions for one in recordings), say)
-    if as_json:
-        give_json(_tuned_as_json(result))
-        return
-    rows = [("fitted sessions", result.fitted), *([("held out", result.held_out)] if result.held_out else [])]
-    give_table(
-        ["", "", "survival", "old", "no names", "precision", "constraints", "form", "state", "in all"],
-        [
-            [title, when, *_figures(one)]
-            for title, pair in rows
-            for when, one in zip(("now", "fitted"), pair, strict=True)
-        ],
-    )
-    give("\nThe fitted table, where it differs:")
-    for name, value in result.weights.items():
-        if round(value - WEIGHTS[name], 3):
-            give(f"  {name}: {value:.2f} (now {WEIGHTS[name]:.2f})")
-
-
-def _figures(worth: Worth) -> list[str]:
-    measures = (*asdict(worth).values(), worth.total)
-    return [f"{measure:.3f}" for measure in measures]
-
-
-def _tuned_as_json(result: Tuned) -> dict[str, Any]:
-    before, after = result.fitted
-    held_out = result.held_out or (None, None)
-    return {
-        "weights": {name: round(value, 3) for name, value in result.weights.items()},
-        "fitted": {"before": _worth_row(before), "after": _worth_row(after)},
-        "held_out": {
-            "before": _worth_row(held_out[0]),
-            "after": _worth_row(held_out[1]),
-        },
-    }
-
-
-def _worth_row(worth: Worth | None) -> dict[str, float] | None:
-    return {**asdict(worth), "total": worth.total} if worth else None

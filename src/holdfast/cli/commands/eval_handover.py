@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from holdfast.cli.commands.eval_mechanisms import with_progress
+from holdfast.cli.commands.eval_tuning import tune
 from holdfast.cli.options import command, json_option
 from holdfast.cli.printing import give, give_json, give_table, say
 from holdfast.core.evaluation.handover import CutScore, HandoverScore
@@ -65,6 +67,7 @@ class _NameRanges(click.ParamType[tuple[_NameRange, ...]]):
     "holdfast eval handover --data DIR --probes DIR --budget 6000 --json",
     "holdfast eval handover --data DIR --probes DIR --only 01-10,17-30 --missing",
     "holdfast eval handover --texts DIR --probes DIR",
+    "holdfast eval handover --data DIR --probes DIR --tune",
 )
 @click.option("--data", type=_FOLDER, metavar="DIR", help="Where the probes' transcripts are.")
 @click.option("--probes", required=True, type=_FOLDER, metavar="DIR", help="A folder for each probe.")
@@ -82,15 +85,30 @@ class _NameRanges(click.ParamType[tuple[_NameRange, ...]]):
 )
 @click.option("--texts", type=_FOLDER, metavar="DIR", help="Score the texts NAME.txt here, not briefs.")
 @click.option("--missing", "shows_missing", is_flag=True, help="List what is not held, and what misleads.")
+@click.option("--tune", "tunes", is_flag=True, help="Fit the weights of statements to the probes instead.")
 @json_option("Print one JSON document with a number for every measure.")
-def handover(*, probes: Path, budget: int, shows_missing: bool, as_json: bool, **chosen: Any) -> None:  # noqa: ANN401
+def handover(
+    *,
+    probes: Path,
+    budget: int,
+    shows_missing: bool,
+    tunes: bool,
+    as_json: bool,
+    **chosen: Any,  # noqa: ANN401
+) -> None:
     """Measure whether an agent that has only the brief can continue.
 
     A probe is a cut in a session, with questions whose answers one must know to go on. The brief is made from
     what stands before the cut. A question counts by the share of its nuggets, pieces of content, that the
     brief holds; `misled` is the share of outdated statements that it tells as true.
+
+    --tune fits the table that says which statements a brief needs, judges it on sessions and projects that it
+    was not fitted to, and prints it. It changes nothing.
     """
     choice = _Choice(**chosen)
+    if tunes:
+        tune(choice.data_to_fit(shows_missing=shows_missing), probes, choice.is_selected, as_json=as_json)
+        return
     write_brief = choice.write_brief
     selected = choice.probes_in(probes)
     if shows_missing:
@@ -117,10 +135,19 @@ class _Choice:
 
     def probes_in(self, folder: Path) -> list[Probe]:
         read = probes_beside_summary if self.beside_summary else probes_in
-        return read(folder, self._is_selected)
+        return read(folder, self.is_selected)
 
-    def _is_selected(self, name: str) -> bool:
+    def is_selected(self, name: str) -> bool:
         return self.only is None or any(each.has(name) for each in self.only)
+
+    def data_to_fit(self, *, shows_missing: bool) -> Path:
+        """The data for --tune, which no option may accompany that it would ignore."""
+        source = click.get_current_context().get_parameter_source("budget")
+        if self.texts or self.beside_summary or shows_missing or source is not ParameterSource.DEFAULT:
+            raise click.UsageError("--tune goes with --data, --probes, --only and --json alone.")
+        if self.data is None:
+            raise click.UsageError("--tune needs --data DIR.")
+        return self.data
 
     @property
     def write_brief(self) -> WriteBrief:

@@ -1,8 +1,8 @@
-"""Lists of sessions and checkpoints, the newest first."""
+"""Lists of sessions and checkpoints, the newest first, and the work state of one session."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import click
 from holdfast.cli import daemon_requests
 from holdfast.cli.daemon_requests import ProjectChoice, current_view
 from holdfast.cli.options import command, json_option, limit_option, project_option
-from holdfast.cli.printing import give_json, give_table, say, working
+from holdfast.cli.printing import give, give_json, give_table, say, working
 from holdfast.core.text.strings import elapsed
 
 
@@ -53,10 +53,14 @@ def _give_scores(limit: int, *, as_json: bool) -> None:
 def _print_sessions(rows: Sequence[Mapping[str, Any]]) -> None:
     now = daemon_requests.now()
     give_table(
-        ("session", "harness", "phase", "prompts", "windows", "full", "last event", "continues", "project"),
+        (
+            *("session", "title", "harness", "phase", "prompts", "windows", "full", "last event"),
+            *("continues", "project"),
+        ),
         [
             (
                 row["session_key"],
+                row["title"],
                 row["harness"],
                 "imported" if row["imported"] else row["phase"],
                 str(row["prompt_count"]),
@@ -69,6 +73,32 @@ def _print_sessions(rows: Sequence[Mapping[str, Any]]) -> None:
             for row in rows
         ],
     )
+
+
+@command("holdfast show", "holdfast show 3f2a", "holdfast show 3f2a --json")
+@click.argument("key", metavar="[SESSION]", required=False, default="")
+@project_option()
+@json_option()
+def show(*, key: str, project: Path | None, as_json: bool) -> None:
+    """Show what was done in a session, and where it stands.
+
+    Its goal, the user's rules, what is done, in progress and next, decisions, failures, open questions, and
+    where the work is. By its key or how that begins; without one, the latest session of the project.
+    """
+    view = current_view("session_details" if as_json else "session_lines", ProjectChoice(project), key=key)
+    if as_json:
+        give_json(view)
+        return
+    age = elapsed(daemon_requests.now() - view["at"])
+    say(f"{view['session']} ({view['harness']}, {view['project']}), last event {age} ago")
+    give("\n\n".join((view["title"] or "(no title)", *_section_texts(view["sections"]))))
+    if not view["sections"]:
+        say("nothing is known of its work")
+
+
+def _section_texts(sections: Sequence[tuple[str, Sequence[str]]]) -> Iterator[str]:
+    for title, lines in sections:
+        yield "\n".join((title, *(f"- {line}" for line in lines)))
 
 
 def _moment(iso: str) -> int:

@@ -26,6 +26,7 @@ from holdfast.cli.commands.import_export import inherit_or_offer
 from holdfast.cli.options import command, inherit_option
 from holdfast.cli.printing import give, say
 from holdfast.core.events.install_request import InstallEntry, WantedCopy
+from holdfast.core.work.question import QUESTION_CHARS
 from holdfast.engine.documents.git_exclude import settings_exclusions, spare_exclusions
 from holdfast.engine.health import connections
 from holdfast.errors import HoldfastError
@@ -91,6 +92,7 @@ def setup(
     _tell(install.apply(plan))
     _say_what_holds_now(chosen, home, user_directory, root)
     inherit_or_offer(take=take)
+    _offer_model(home)
     option = " --project" if root else ""
     say(f"next: work as usual; `holdfast doctor` checks the connection, `holdfast unsetup{option}` undoes it")
 
@@ -154,6 +156,21 @@ def _say_what_holds_now(
         blocker = harness.setup_blocker(user_directory, command_for(harness, home))
         if blocker:
             say(f"\n{harness.title}: {blocker.reason}; {blocker.remedy}")
+
+
+def _offer_model(home: Path) -> None:
+    """Say what a model would do and cost, unless the settings have decided that; never turn it on."""
+    loaded = config.load(home, None, None, os.environ)
+    checkpoint = loaded.config.checkpoint
+    if "checkpoint.model" in loaded.sources or not checkpoint.enabled:
+        return
+    percents = ", ".join(map(str, checkpoint.token_threshold_percents))
+    say(
+        f"\nif you like, a model of your choice writes what a session hands over (`checkpoint.model` in "
+        f"{home / 'config.toml'}): it is asked after a turn in which the window passed {percents} % or "
+        f"{checkpoint.turn_threshold} more prompts came, with at most {QUESTION_CHARS:,} characters each "
+        "time; without it, rules write it and no model is asked"
+    )
 
 
 @command("holdfast unsetup --dry-run", "holdfast unsetup --yes")

@@ -1,7 +1,8 @@
 """The demo's recording, read from the files beside this one, and its replay through the real engine.
 
-It is replayed in a home of its own, with the clock of the recording. No daemon runs and no network is used;
-of the user's own home and settings nothing is read or written.
+The same session loses its context twice, each time in a home of its own: by the compaction that was recorded,
+and by a crash just before it. The clock is that of the recording. No daemon runs and no network is used; of
+the user's own home and settings nothing is read or written.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import time
 import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
+from enum import StrEnum
 from importlib import resources
 from itertools import takewhile
 from pathlib import Path
@@ -19,10 +22,11 @@ from typing import Final
 import msgspec
 
 from holdfast import harnesses
+from holdfast.cli.demo_session.questions import Belief, DemoQuestion, Rightness, belief
 from holdfast.config import Config
-from holdfast.core.brief.compose import Reason
+from holdfast.core.brief.compose import Reason, Receipt
+from holdfast.core.events.durations import HOUR_MS
 from holdfast.core.events.event import Compacted, CompactionImminent, CompactionSign, Prompt, ToolCalled
-from holdfast.core.session.session import Trigger
 from holdfast.engine.engine import Engine
 from holdfast.engine.hook_events import receive_hook_event
 from holdfast.harnesses.base import Envelope
@@ -32,20 +36,69 @@ from holdfast.stores.sqlite import open_store
 
 HOME: Final = "/home/you"
 """The placeholder in the files for the home directory of a recording."""
+IDLE_MS: Final = HOUR_MS
+"""How long after the crash the other session starts; the process itself is not there to be looked at."""
+ALL: Final = 10_000
+"""More than one recording holds of anything."""
+
+
+class LossKind(StrEnum):
+    """How the context died."""
+
+    COMPACTION = "compaction"
+    CRASH = "crash"
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
-    """A fact that the work depends on, and the words that a text must contain to state it."""
+class DemoBrief:
+    """The brief as the agent got it, and what it cost."""
 
-    name: str
     text: str
-    signs: tuple[str, ...]
+    characters: int
+    budget: int
+    milliseconds: float
 
-    def is_in(self, text: str) -> bool:
-        """Whether the text states it, however its lines are broken."""
-        folded = " ".join(text.split()).casefold()
-        return all(sign.casefold() in folded for sign in self.signs)
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A question, and the answers that the agent gives without and with the brief."""
+
+    question: str
+    without: Belief
+    with_brief: Belief
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """One death of the context: what the harness left to the model, the brief, and what both lead to."""
+
+    kind: LossKind
+    context: str
+    """What the harness itself tells the model of the work: a summary and the last words, or nothing."""
+    brief: DemoBrief
+    outcomes: tuple[Outcome, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """What came of the recording, read back from the stores."""
+
+    harness: str
+    title: str
+    project: str
+    prompts: tuple[str, ...]
+    """Up to the compaction, as are the calls."""
+    tool_calls: int
+    losses: tuple[Loss, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedHookEvent:
+    """A hook event, and how many lines of the transcript had been written by then."""
+
+    at: int
+    shown: int
+    payload: msgspec.Raw
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,22 +109,17 @@ class Story:
     session: str
     project: str
     transcript: str
-    left: str
-    """What the compaction left to the model, in words."""
-    last_message: str
-    """The last message that the compaction left verbatim."""
-    facts: tuple[Fact, ...]
+    hook_events_before: int
+    """How many hook events came before the compaction,"""
+    shown_before: int
+    """and how many lines of the transcript."""
+    last_words: str
+    """What the compaction left of the conversation, beside its summary."""
+    questions: tuple[DemoQuestion, ...]
     files: Mapping[str, str]
-    """The project's files when the session was over."""
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedHookEvent:
-    """A hook event, and how many lines of the transcript had been written by then."""
-
-    at: int
-    shown: int
-    payload: msgspec.Raw
+    """The project's files when the context died."""
+    next_start: RecordedHookEvent
+    """The start of another session in the same project."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,68 +146,61 @@ def _moved(name: str, home: Path) -> bytes:
     return text.replace(HOME.encode(), msgspec.json.encode(str(home))[1:-1])
 
 
-ALL = 10_000
-"""More than one recording holds of anything."""
+def replay(home: Path) -> Replayed:
+    """Let the recorded session lose its context in both ways, and collect the results."""
+    compacted, crashed = home / LossKind.COMPACTION, home / LossKind.CRASH
+    recording = read(compacted)
+    story = recording.story
+    with closing(_opened(compacted, recording)) as store:
+        milliseconds = _deliver_all(store, compacted, recording)
+        events = store.events(story.session, ALL)
+        # The transcript wraps the summary in other text; the hook event has it bare.
+        summary = next(
+            event.summary
+            for event in events
+            if isinstance(event, Compacted) and event.sign is CompactionSign.HOOK
+        )
+        context = f"{summary}\n{story.last_words}"
+        compaction = _loss(LossKind.COMPACTION, context, store, compacted, story, milliseconds)
+    before = list(takewhile(lambda event: not isinstance(event, CompactionImminent), events))
+    return Replayed(
+        harness=story.harness,
+        title=harnesses.get(story.harness).title,
+        project=_at_home(story.project, compacted),
+        prompts=tuple(event.text for event in before if isinstance(event, Prompt)),
+        tool_calls=sum(isinstance(event, ToolCalled) for event in before),
+        losses=(compaction, _crash(crashed, without_compaction(read(crashed)))),
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class FactOutcome:
-    """A fact of the story: whether the compaction left it to the agent, and whether the brief holds it."""
-
-    name: str
-    text: str
-    left: bool
-    in_brief: bool
+def without_compaction(recording: DemoRecording) -> DemoRecording:
+    """The recording with a crash in the place of the compaction, after which another session starts."""
+    story = recording.story
+    moments = recording.moments[: story.hook_events_before]
+    started = replace(story.next_start, at=moments[-1].at + IDLE_MS, shown=story.shown_before)
+    return replace(recording, moments=(*moments, started))
 
 
-@dataclass(frozen=True, slots=True)
-class DemoBrief:
-    """The brief as the agent got it, and what it cost."""
-
-    text: str
-    characters: int
-    budget: int
-    milliseconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Replayed:
-    """What came of the recording, read back from the store."""
-
-    harness: str
-    title: str
-    project: str
-    prompts: tuple[str, ...]
-    """Up to the compaction, as are the calls."""
-    tool_calls: int
-    events: int
-    checkpoint: str
-    left: str
-    summary: str
-    last_message: str
-    brief: DemoBrief
-    facts: tuple[FactOutcome, ...]
+def misleading(replayed: Replayed) -> list[str]:
+    """The questions to which a brief does not give the right answer, each with the answer that it gives."""
+    return [
+        f"after a {loss.kind}, “{outcome.question}” is answered: {outcome.with_brief.answer or 'nothing'}"
+        for loss in replayed.losses
+        for outcome in loss.outcomes
+        if outcome.with_brief.verdict is not Rightness.RIGHT
+    ]
 
 
-def replay(recording: DemoRecording, home: Path) -> Replayed:
-    """Deliver each hook event when the transcript is as long as it was then, and collect the results."""
+def _crash(home: Path, recording: DemoRecording) -> Loss:
+    with closing(_opened(home, recording)) as store:
+        milliseconds = _deliver_all(store, home, recording)
+        return _loss(LossKind.CRASH, "", store, home, recording.story, milliseconds)
+
+
+def _opened(home: Path, recording: DemoRecording) -> Store:
     _lay_out_project(recording)
-    holdfast_home, story, lines = home / ".holdfast", recording.story, 0
-    durations: list[float] = []
-    with closing(
-        open_store(holdfast_home / "store.db", holdfast_home / "backups", recording.moments[0].at)
-    ) as store:
-        for moment in recording.moments:
-            _append(Path(story.transcript), recording.transcript[lines : moment.shown])
-            lines = moment.shown
-            is_answered, milliseconds = _deliver(_engine(store, home, moment), story, moment)
-            # Others are answered too: prompts with the state of the window, the compaction with what to keep.
-            durations += [milliseconds] if is_answered and not durations and _is_briefed(store, story) else []
-        return _collect(store, story, home, durations[0])
-
-
-def _is_briefed(store: Store, story: Story) -> bool:
-    return any(receipt.reason is Reason.COMPACT for receipt in store.receipts(story.session, ALL))
+    holdfast_home = home / ".holdfast"
+    return open_store(holdfast_home / "store.db", holdfast_home / "backups", recording.moments[0].at)
 
 
 def _lay_out_project(recording: DemoRecording) -> None:
@@ -172,6 +213,19 @@ def _lay_out_project(recording: DemoRecording) -> None:
     for name, text in recording.story.files.items():
         (project / name).write_text(text, encoding="utf-8")
         os.utime(project / name, (at, at))
+
+
+def _deliver_all(store: Store, home: Path, recording: DemoRecording) -> float:
+    """Deliver each hook event when the transcript is as long as it was then; how long the brief took."""
+    story, lines = recording.story, 0
+    milliseconds = 0.0
+    for moment in recording.moments:
+        _append(Path(story.transcript), recording.transcript[lines : moment.shown])
+        lines = max(lines, moment.shown)
+        took = _deliver(_engine(store, home, moment), story, moment)
+        # Others are answered too: prompts with the state of the window, the compaction with what to keep.
+        milliseconds = milliseconds or (took if _receipts(store) else 0.0)
+    return milliseconds
 
 
 def _append(transcript: Path, lines: Sequence[bytes]) -> None:
@@ -192,42 +246,32 @@ def _engine(store: Store, home: Path, moment: RecordedHookEvent) -> Engine:
     )
 
 
-def _deliver(engine: Engine, story: Story, moment: RecordedHookEvent) -> tuple[bool, float]:
-    """Whether the hook event was answered, and how many milliseconds that took."""
+def _deliver(engine: Engine, story: Story, moment: RecordedHookEvent) -> float:
+    """Have a hook event recorded and answered; how many milliseconds that took."""
     envelope = Envelope(engine.new_id(), story.harness, moment.at)
     began = time.perf_counter()
-    answer = receive_hook_event(engine, envelope, bytes(moment.payload), lambda: True)
-    return bool(answer), (time.perf_counter() - began) * 1000
+    receive_hook_event(engine, envelope, bytes(moment.payload), lambda: True)
+    return (time.perf_counter() - began) * 1000
 
 
-def _collect(store: Store, story: Story, home: Path, milliseconds: float) -> Replayed:
-    events = store.events(story.session, ALL)
-    before = list(takewhile(lambda event: not isinstance(event, CompactionImminent), events))
-    compactions = (event for event in events if isinstance(event, Compacted))
-    # The transcript wraps the summary in other text; the hook event has it bare.
-    summary = next(compaction.summary for compaction in compactions if compaction.sign is CompactionSign.HOOK)
-    receipt = next(row for row in store.receipts(story.session, ALL) if row.reason is Reason.COMPACT)
-    checkpoints = store.checkpoints_of_session(story.session, ALL)
-    digest = next(row.digest for row in checkpoints if row.trigger is Trigger.PRE_COMPACTION)
-    return Replayed(
-        harness=story.harness,
-        title=harnesses.get(story.harness).title,
-        project=_at_home(story.project, home),
-        prompts=tuple(event.text for event in before if isinstance(event, Prompt)),
-        tool_calls=sum(isinstance(event, ToolCalled) for event in before),
-        events=len(events),
-        checkpoint=_at_home(digest, home),
-        left=story.left,
-        summary=_at_home(summary, home),
-        last_message=story.last_message,
-        brief=DemoBrief(receipt.text, len(receipt.text), receipt.budget, round(milliseconds, 1)),
-        facts=_outcomes(story, f"{summary}\n{story.last_message}", receipt.text),
-    )
+def _receipts(store: Store) -> list[Receipt]:
+    """The receipts of the briefs that were given after the loss, oldest first."""
+    reasons = (Reason.COMPACT, Reason.STARTUP)
+    receipts = [receipt for receipt in store.receipts("", ALL) if receipt.reason in reasons and receipt.text]
+    return sorted(receipts, key=lambda receipt: receipt.created_at)
 
 
-def _outcomes(story: Story, window: str, brief: str) -> tuple[FactOutcome, ...]:
-    return tuple(
-        FactOutcome(fact.name, fact.text, fact.is_in(window), fact.is_in(brief)) for fact in story.facts
+def _loss(kind: LossKind, context: str, store: Store, home: Path, story: Story, milliseconds: float) -> Loss:
+    receipt = _receipts(store)[0]
+    text, left = _at_home(receipt.text, home), _at_home(context, home)
+    return Loss(
+        kind,
+        left,
+        DemoBrief(text, len(text), receipt.budget, round(milliseconds, 1)),
+        tuple(
+            Outcome(question.text, belief(question, left), belief(question, text))
+            for question in story.questions
+        ),
     )
 
 

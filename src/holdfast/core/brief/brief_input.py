@@ -1,6 +1,6 @@
 """The values that a brief is made from, and the single items that it may contain.
 
-`items` lists the possible items; `compose` selects and writes them.
+`items` lists the possible items, `select` chooses, `layout` and `compose` write them.
 """
 
 from __future__ import annotations
@@ -12,30 +12,41 @@ from typing import Final
 
 from holdfast.core.documents.continuity_startup import StartupInput
 from holdfast.core.documents.ledger_brief import LeadingLedger, RepositoryLedger
+from holdfast.core.evidence.kinds import Section
 from holdfast.core.evidence.trail import Utterance
+from holdfast.core.session.rolling import Outline
 from holdfast.core.session.session import Session
+from holdfast.core.work.answer import RejectedSentence
+from holdfast.core.work.weights import WEIGHTS
 from holdfast.lazy_dataclass import dataclass
 
 LEDGER: Final = "Ledger"
-GOAL: Final = "Goal"
-RULES: Final = "Constraints"
-WORDS: Final = "In the agent's own words"
-STATE: Final = "State"
-FILES: Final = "Files in play"
-COMMANDS: Final = "Commands"
-DECISIONS: Final = "Decisions"
-OPEN: Final = "Open questions"
 SINCE: Final = "Changed since"
 OTHERS: Final = "Other sessions"
+MODEL: Final = "Written by a model"
+"""The receipt's section for what a model wrote and the brief does not use."""
+NO_ANSWER: Final = "The handover that a model was asked for"
 QUERIES: Final = "Recall"
 """The receipt's section for the queries in a brief's last line; the brief itself has no such section."""
 OVER_BUDGET: Final = "over budget"
 """Why an item that did not fit was omitted."""
-IN_USE: Final = "In use"
-"""The label for the names that the work is about."""
-REPORTED: Final = "Subagents done"
-"""The label for background subagents that have finished."""
-SECTIONS: Final = (LEDGER, GOAL, SINCE, RULES, WORDS, STATE, FILES, COMMANDS, DECISIONS, OPEN, OTHERS)
+GOAL_KIND: Final = "goal"
+"""The kind of item that states the current request."""
+
+
+def title_of_section(section: Section) -> str:
+    """The heading of a section."""
+    return section.value.capitalize()
+
+
+GOAL: Final = title_of_section(Section.GOAL)
+SECTIONS: Final = (
+    LEDGER,
+    GOAL,
+    SINCE,
+    *(title_of_section(section) for section in Section if section is not Section.GOAL),
+    OTHERS,
+)
 
 
 class Reason(StrEnum):
@@ -60,7 +71,7 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing a brief may say; items with the same `lead` share one line, which starts with it."""
+    """One thing a brief may say; items with the same `lead` are listed behind it."""
 
     section: str
     text: str
@@ -72,8 +83,6 @@ class Item:
     lead: str = ""
     path: str = ""
     """The path, for a file in a list; files of one directory are written with a shared prefix."""
-    beside: str = ""
-    """The path of the file whose line this item joins, if that file has a line."""
     score: float = 0.0
     rendered: bool = False
     omitted: str = ""
@@ -102,6 +111,8 @@ class BriefInput:
     now: int
     words: tuple[Utterance, ...] = ()
     """What the agent or the user wrote down in their own words, newest first."""
+    context: Utterance | None = None
+    """What the harness said about the session when it announced the compaction."""
     marks: Mapping[str, str] = field(default_factory=lambda: {})
     """What changed, for each file that differs from how the session left it."""
     notices: tuple[str, ...] = ()
@@ -115,9 +126,26 @@ class BriefInput:
     """The ledger that the brief starts with, if there is one."""
     repository_ledger: RepositoryLedger | None = None
     """A ledger that came with the repository; the brief never starts with it."""
+    model_left_out: tuple[RejectedSentence, ...] = ()
+    """What a model wrote about the session and is not used, or why it wrote nothing; only for the receipt."""
     startup: StartupInput | None = None
     """The continuity, if the settings say that a starting session is given it."""
     elsewhere: str = ""
     """The name of the continued session's harness, if it is not the current one."""
+    weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
+    """What decides how much a statement is worth."""
     may_go_on: bool = False
     """Whether the continued session has only stopped, so that the user may still resume it in its harness."""
+
+
+def left_out_of(outline: Outline) -> tuple[RejectedSentence, ...]:
+    """What a model wrote in vain for a checkpoint with this outline, or why it wrote nothing."""
+    return (RejectedSentence(NO_ANSWER, outline.no_answer),) if outline.no_answer else outline.left_out
+
+
+def left_out_items(brief_input: BriefInput) -> tuple[Item, ...]:
+    """What a model wrote and the brief does not use, as items of its receipt."""
+    return tuple(
+        Item(MODEL, one.text, brief_input.now, "checkpoint", "model", omitted=one.reason)
+        for one in brief_input.model_left_out
+    )

@@ -9,6 +9,8 @@ tool, and each preview of them. So a preview shows what will be given.
     │   └── repository    a ledger that came with the clone, in a block below
     └── continuity        the block below the brief, in what remains of the total
 
+Where the model has nothing else to go by, the brief may grow into what the other blocks leave of the total.
+
 Not here: which items fill the space (`compose`).
 """
 
@@ -43,10 +45,12 @@ class BudgetSettings:
     """What the user's settings allow."""
 
     recovery_chars: int
-    """`continuity.recovery_budget_chars`: for the brief."""
+    """`continuity.recovery_budget_chars`: reserved for the brief."""
     total_chars: int
     """`brief.total_chars`: for all that a starting session is given."""
     continuity_lines: int
+    brief_is_capped: bool = False
+    """Whether the user set `recovery_chars`, so that the brief never takes more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,8 @@ class AnswerLimit:
 
     most: int
     size: Callable[[str], int]
+    is_resent: bool = False
+    """Whether the harness sends the answer again with every request, so that each character costs often."""
 
     def fits(self, *texts: str) -> bool:
         """Whether an answer of these texts, of which some may be empty, is accepted."""
@@ -66,8 +72,16 @@ class Budget:
     """The characters of a brief, of all that is given with it, and the lines of the continuity block."""
 
     brief: int
+    """Reserved for the brief."""
     total: int
     continuity_lines: int = 0
+    may_grow: bool = False
+    """Whether the brief may also take what the other blocks leave of the total."""
+
+    @property
+    def brief_most(self) -> int:
+        """The most that the brief may take."""
+        return self.total if self.may_grow else self.brief
 
     @property
     def repository_ledger(self) -> int:
@@ -76,11 +90,17 @@ class Budget:
 
     def brief_beside(self, below: str) -> int:
         """For the brief itself, if this block stands below it."""
-        return self.brief - len(below) - len(_BETWEEN) if below else self.brief
+        return self.brief - _with_separator(below)
+
+    def grown_beside(self, below: str, continuity: int) -> int:
+        """For the brief itself, if so many characters of continuity stand below it too."""
+        if not self.may_grow:
+            return self.brief_beside(below)
+        return max(self.total - continuity, self.brief) - _with_separator(below)
 
     def continuity(self, *blocks: str) -> StartupLimits:
         """For the continuity block without its fence, beside these blocks, of which some may be empty."""
-        used = sum(len(block) + len(_BETWEEN) for block in blocks if block)
+        used = sum(map(_with_separator, blocks))
         return StartupLimits(self.continuity_lines, self.total - used - OVERHEAD)
 
     def reduced(self, limit: AnswerLimit, answer: str) -> Budget:
@@ -102,4 +122,14 @@ def budget_for(reason: Reason, settings: BudgetSettings, limit: AnswerLimit | No
     elif reason is Reason.ASKED:
         # An agent that asks for its brief gets all that a start may take: nothing else goes with it.
         brief = total
-    return Budget(brief, total, settings.continuity_lines)
+    grows = reason in _WITHOUT_HISTORY and not settings.brief_is_capped and not (limit and limit.is_resent)
+    return Budget(brief, total, settings.continuity_lines, may_grow=grows)
+
+
+_WITHOUT_HISTORY: Final = (Reason.STARTUP, Reason.CLEAR)
+"""The starts, also after a crash, at which the model has neither its history nor a summary of it."""
+
+
+def _with_separator(block: str) -> int:
+    """What a block takes; nothing if it is empty."""
+    return len(block) + len(_BETWEEN) if block else 0

@@ -1,8 +1,8 @@
 """Compose the brief that a starting session is given, and the receipt that accounts for it.
 
-The composer selects whole items by expected use per character until the budget is spent, and writes them in
-sections that a person can read. `items` lists the possible items. The engine compares them with the current
-files and branch, and passes the differences in as marks and notices.
+A brief is a handover: the work state of a session, as much of it as fits, in sections that a person can
+read. `items` lists what may be said, `select` chooses, `layout` writes. The engine compares the session with
+the current files and branch, and passes the differences in as marks and notices.
 
 At a start two blocks may follow the brief: the continuity, and a ledger that came with a clone. The brief
 takes precedence over them, because it was compared with the current files and branch. `suggest_queries`
@@ -12,13 +12,11 @@ proposes what to ask `recall` for: memories about the goal, which no brief conta
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
 from holdfast.core.brief.brief_input import (
-    COMMANDS,
-    IN_USE,
     OVER_BUDGET,
     QUERIES,
     SECTIONS,
@@ -28,34 +26,21 @@ from holdfast.core.brief.brief_input import (
 )
 from holdfast.core.brief.budget import QUERIES_SHARE, Budget
 from holdfast.core.brief.items import candidates, news
-from holdfast.core.brief.layout import PageState, Sheet, lines, readable, written_length
-from holdfast.core.brief.named_things import whole_paths
-from holdfast.core.brief.weights import WEIGHTS
-from holdfast.core.documents import ledger_brief
+from holdfast.core.brief.layout import lines, written_length
+from holdfast.core.brief.select import select
 from holdfast.core.documents.continuity import item_subject
-from holdfast.core.documents.continuity_startup import StartupInput, StartupLimits, StartupRow, startup
+from holdfast.core.documents.continuity_startup import StartupLimits, StartupRow, startup
 from holdfast.core.documents.ledger_brief import REPOSITORY_LEDGER_KIND as REPOSITORY_LEDGER
 from holdfast.core.documents.ledger_brief import repository_ledger_block
 from holdfast.core.events.durations import MINUTE_MS
-from holdfast.core.evidence.kinds import KINDS, KindTable
-from holdfast.core.text.strings import contains_whole, elapsed, query_terms, shortened
+from holdfast.core.text.strings import elapsed, query_terms, shortened
 from holdfast.core.text.untrusted import OVERHEAD, TITLE, defanged, fence, quoted
 from holdfast.lazy_dataclass import dataclass
 
 __all__ = ["SECTIONS", "TITLE", "Brief", "BriefInput", "Item", "Reason", "Receipt", "compose", "compose_news"]
 
 SUMMARY_TITLE: Final = "## What the summary must keep"
-LINE_MOST: Final = 40
-"""How many things one line may list; nobody reads a longer list."""
-LISTS_FROM: Final = 2_000
-"""Below this budget, lists count for less, so that requests and next steps fit in."""
-_FIRST: Final = (*ledger_brief.LEADING_KINDS, "goal", "where", "latest_file", "last_failure")
-"""The kinds of item that a brief begins with, whatever their score per character."""
-FAILURE_SHARE: Final = 10
-"""The last failure leads only if it takes at most a tenth of the budget."""
 OVER_TOGETHER: Final = "over budget beside the others"
-REPEATED: Final = "said already"
-REFILLS: Final = 4
 CONTINUITY_SECTION: Final = "Session Continuity"
 CONTINUITY_KIND: Final = "continuity"
 REPOSITORY_LEDGER_SECTION: Final = "Ledger of the repository"
@@ -103,23 +88,17 @@ class SuggestedQuery:
         return frozenset(self.query.lower().split())
 
 
-def compose(
-    brief_input: BriefInput, budget: int, weights: Mapping[str, float] = WEIGHTS, kinds: KindTable = KINDS
-) -> Brief:
+def compose(brief_input: BriefInput, budget: int) -> Brief:
     """The brief that continues a session, in at most `budget` characters including its fence.
 
     Items are included whole or not at all.
     """
-    brief = _filled(brief_input, candidates(brief_input, weights, kinds=kinds), budget, weights)
-    if not _has_room(brief):
-        return brief
-    whole = _filled(brief_input, candidates(brief_input, weights, whole_paths, kinds), budget, weights)
-    return whole if _has_room(whole) else brief
+    return _filled(brief_input, candidates(brief_input), budget)
 
 
 def compose_news(brief_input: BriefInput, budget: int) -> Brief:
     """The brief for a model that still has its history: only what it cannot know."""
-    return _filled(brief_input, news(brief_input), budget, WEIGHTS)
+    return _filled(brief_input, news(brief_input), budget)
 
 
 def compose_for_start(brief_input: BriefInput, budget: Budget) -> Brief:
@@ -127,11 +106,15 @@ def compose_for_start(brief_input: BriefInput, budget: Budget) -> Brief:
     news = brief_input.reason in (Reason.RESUME, Reason.FORK, Reason.PARALLEL)
     repository_ledger = None if news else brief_input.repository_ledger
     below = repository_ledger_block(repository_ledger, budget.repository_ledger) if repository_ledger else ""
-    room = budget.brief_beside(below)
-    brief = compose_news(brief_input, room) if news else compose(brief_input, room)
-    if brief_input.startup:
-        limits = budget.continuity(brief.text, below)
-        brief = _with_continuity(brief, brief_input.startup, limits, brief_input.now)
+    fill = compose_news if news else compose
+    # The continuity takes first what it needs beside the reserved brief.
+    needed = 0
+    if brief_input.startup and budget.may_grow:
+        reserved = fill(brief_input, budget.brief_beside(below))
+        beside = _with_continuity(reserved, brief_input, budget.continuity(reserved.text, below))
+        needed = len(beside.text) - len(reserved.text)
+    brief = fill(brief_input, budget.grown_beside(below, needed))
+    brief = _with_continuity(brief, brief_input, budget.continuity(brief.text, below))
     return _with_repository_ledger(brief, brief_input, below) if below and brief.text else brief
 
 
@@ -154,49 +137,19 @@ def is_new_query(query: SuggestedQuery, others: Iterable[SuggestedQuery]) -> boo
     return all(2 * len(query.words & other.words) < len(query.words) for other in others)
 
 
-def _has_room(brief: Brief) -> bool:
-    """Whether every item fits, so that files can be named by their whole paths.
-
-    Shortened paths of two working copies of one file look the same: such a file is omitted as a repetition.
-    """
-    return not any(
-        item.omitted in (OVER_BUDGET, OVER_TOGETHER) or (item.path and item.omitted == REPEATED)
-        for item in brief.items
-    )
-
-
-def _filled(
-    brief_input: BriefInput, items: Iterable[Item], budget: int, weights: Mapping[str, float]
-) -> Brief:
-    """The brief with as many of the items as fit, by score per character."""
-    power, listed = weights["cost"], min(budget / LISTS_FROM, 1.0)
-    ranked = sorted(
-        map(_safe, items),
-        key=lambda item: -item.score * (listed if item.lead else 1) / _length(item) ** power,
-    )
-    # The goal comes first, because other items may repeat part of it; then what paths are relative to.
-    ranked.sort(key=lambda item: _FIRST.index(item.kind) if _leads(item, budget) else len(_FIRST))
+def _filled(brief_input: BriefInput, items: Iterable[Item], budget: int) -> Brief:
+    """The brief with as many of the items as fit, those first that are worth most for their length."""
+    safe = [_safe(item) for item in items]
     headline = f"{SUMMARY_TITLE if brief_input.reason is Reason.SUMMARY else TITLE}\n{_headline(brief_input)}"
     closing = _closing(brief_input, budget)
     room = budget - OVERHEAD - len(headline) - sum(len(line) + 1 for line in closing)
-    if not ranked or room < 0:
-        return Brief("", tuple(replace(item, omitted="no room for any item") for item in ranked))
-    chosen = tuple(_chosen(ranked, room))
-    # Items that share a line take more or less space than estimated; fill what remains with others.
-    for _ in range(REFILLS):
-        chosen = _within(_without_repeats(chosen), room)
-        chosen = tuple(_chosen(chosen, room - written_length(chosen)))
-    chosen = readable(_within(_without_repeats(chosen), room), Sheet(headline, room))
+    if not safe or room < 0:
+        return Brief("", tuple(replace(item, omitted="no room for any item") for item in safe))
+    chosen = _within(select(safe, room), room)
     if not any(item.rendered for item in chosen):
         return Brief("", chosen)
     queries = _query_items(brief_input) if closing else ()
     return Brief(fence("\n".join([headline, *lines(chosen), *closing])), (*chosen, *queries))
-
-
-def _leads(item: Item, budget: int) -> bool:
-    """Whether an item comes before those with a better score per character."""
-    too_long = item.kind == "last_failure" and len(item.text) > budget // FAILURE_SHARE
-    return item.kind in _FIRST and not too_long
 
 
 def _closing(brief_input: BriefInput, budget: int) -> tuple[str, ...]:
@@ -212,9 +165,10 @@ def _query_items(brief_input: BriefInput) -> Iterator[Item]:
 
 
 def _within(chosen: tuple[Item, ...], room: int) -> tuple[Item, ...]:
-    """The items without the last chosen ones, until the rest fits into the room."""
+    """The items without those of the least score, until the rest fits into the room."""
     while written_length(chosen) > room:
-        last = max(place for place, item in enumerate(chosen) if item.rendered)
+        rendered = (place for place, item in enumerate(chosen) if item.rendered)
+        last = min(rendered, key=lambda place: chosen[place].score)
         dropped = replace(chosen[last], rendered=False, omitted=OVER_TOGETHER)
         chosen = (*chosen[:last], dropped, *chosen[last + 1 :])
     return chosen
@@ -223,69 +177,10 @@ def _within(chosen: tuple[Item, ...], room: int) -> tuple[Item, ...]:
 def _safe(item: Item) -> Item:
     """The item made harmless; a sentence that reads like an order is labelled as data."""
     text = defanged(item.text) if item.lead else quoted(item.text)
-    names = (defanged(item.key), defanged(item.path), defanged(item.beside))
-    if (text, *names) == (item.text, item.key, item.path, item.beside):
+    key, path = defanged(item.key), defanged(item.path)
+    if (text, key, path) == (item.text, item.key, item.path):
         return item
-    return replace(item, text=text, key=names[0], path=names[1], beside=names[2])
-
-
-def _chosen(ranked: Iterable[Item], room: int) -> Iterator[Item]:
-    """All items, with those marked as rendered that fit into the room beside the ones chosen before."""
-    ranked = tuple(ranked)
-    page, chosen_texts = PageState(), list[str]()
-    # Two working copies contain the same files.
-    files = {item.path for item in ranked if item.rendered and item.path}
-    for item in ranked:
-        if item.rendered:
-            page.write(item)
-            chosen_texts += () if item.lead else (item.text,)
-    for item in ranked:
-        if item.rendered or item.omitted not in ("", OVER_BUDGET):
-            yield item
-            continue
-        cost = page.cost(item)
-        if cost > room:
-            yield item if item.omitted else replace(item, omitted=OVER_BUDGET)
-        elif item.path in files or any(contains_whole(other, item.key) for other in chosen_texts):
-            yield replace(item, omitted=REPEATED)
-        elif item.lead and page.in_line_with(item) >= LINE_MOST:
-            yield replace(item, omitted="its list is long enough")
-        else:
-            room -= cost
-            page.write(item)
-            files |= {item.path} if item.path else set()
-            if not item.lead:
-                chosen_texts.append(item.text)
-            yield replace(item, rendered=True, omitted="")
-
-
-def _without_repeats(chosen: tuple[Item, ...]) -> tuple[Item, ...]:
-    """The items without names that any other item mentions, and without commands that a sentence mentions."""
-    others = [item for item in chosen if item.rendered and item.lead != IN_USE]
-    other_texts = "\n".join(item.text for item in others)
-    sentences = "\n".join(item.text for item in others if not item.lead)
-    folders = tuple(f"/{item.path[: item.path.rfind('/') + 1]}" for item in others)
-
-    def is_repeated(item: Item) -> bool:
-        if item.lead == IN_USE:
-            return contains_whole(other_texts, item.key) or _holds(folders, item)
-        return bool(item.lead) and item.section == COMMANDS and contains_whole(sentences, item.key)
-
-    return tuple(
-        replace(item, rendered=False, omitted=REPEATED) if item.rendered and is_repeated(item) else item
-        for item in chosen
-    )
-
-
-def _holds(folders: tuple[str, ...], item: Item) -> bool:
-    """Whether an item is a folder that contains a file which the brief shows."""
-    name = item.key.rstrip("/").rsplit("/", 1)[-1]
-    return item.kind == "folder" and any(folder.endswith(f"/{name}/") for folder in folders)
-
-
-def _length(item: Item) -> int:
-    """About how long an item will be; paths are counted shorter, as most share a prefix with others."""
-    return max(len(item.text) - item.path.rfind("/") // 2, 1)
+    return replace(item, text=text, key=key, path=path)
 
 
 def _headline(brief_input: BriefInput) -> str:
@@ -335,10 +230,12 @@ def _key(key: str) -> str:
     return key[:8] if _UUID.fullmatch(key) else shortened(key, 40)
 
 
-def _with_continuity(brief: Brief, loaded: StartupInput, limits: StartupLimits, now: int) -> Brief:
+def _with_continuity(brief: Brief, brief_input: BriefInput, limits: StartupLimits) -> Brief:
+    if brief_input.startup is None:
+        return brief
     brief_text = _text_of(item for item in brief.items if item.rendered)
-    beside = startup(loaded, limits, lambda text: _mentions_subject(brief_text, text))
-    items = (*brief.items, *(_continuity_item(row, now) for row in beside.rows))
+    beside = startup(brief_input.startup, limits, lambda text: _mentions_subject(brief_text, text))
+    items = (*brief.items, *(_continuity_item(row, brief_input.now) for row in beside.rows))
     if not beside.text:
         return Brief(brief.text, items)
     fenced = fence(beside.text.rstrip("\n"))

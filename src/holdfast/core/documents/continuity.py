@@ -231,12 +231,14 @@ def merge_summary(
 ) -> MergedContinuity:
     """The document with a session's summary added, and a person's lines untouched."""
     refused = _refused(document, written)
+    by_user = {part: _items_of_user(document, written, part) for part in ContinuityPart}
     items: dict[ContinuityPart, tuple[str, ...]] = {}
     for part in ContinuityPart:
         section = document.section(part)
         own_keys = frozenset(written.items.get(part, ()))
         old = [text for _, text in entries(section) if key(text) in own_keys]
-        user_keys = {key(text) for _, text in entries(section)} - own_keys
+        parts = OUTCOMES if part in OUTCOMES else (part,)
+        user_keys = {key(text) for other in parts for text in by_user[other]}
         still_valid = _still_valid(part, old, summary)
         new_items = _each_once([*still_valid, *summary.of(part)], user_keys | set(refused))[-ITEMS_MOST:]
         if part is ContinuityPart.GOAL and user_keys:
@@ -248,10 +250,22 @@ def merge_summary(
     )
 
 
+def items_of_user(document: ContinuityDocument, written: WrittenItems) -> tuple[str, ...]:
+    """The items of a document that a person wrote or changed."""
+    return tuple(item for part in ContinuityPart for item in _items_of_user(document, written, part))
+
+
 def item_subject(item: str) -> str:
     """What an item is about: the command or file in its first backticks, or its whole text."""
     quote = _QUOTED.search(item)
     return quote[1] if quote else key(item)
+
+
+def _items_of_user(
+    document: ContinuityDocument, written: WrittenItems, part: ContinuityPart
+) -> tuple[str, ...]:
+    own_keys = written.items.get(part, ())
+    return tuple(text for _, text in entries(document.section(part)) if key(text) not in own_keys)
 
 
 def _with_sections(document: ContinuityDocument, lines: Sequence[str]) -> ContinuityDocument:
@@ -289,6 +303,9 @@ def _still_valid(part: ContinuityPart, old: list[str], summary: LayerSummary) ->
     if part is ContinuityPart.NEXT:
         # Earlier next steps are outdated as soon as a later session has any content.
         return [] if not summary.is_empty() else old
+    if part in OUTCOMES:
+        moved = {key(item) for other in OUTCOMES if other is not part for item in summary.of(other)}
+        old = [item for item in old if key(item) not in moved]
     settled = {item_subject(item) for other in _SETTLED_BY.get(part, ()) for item in summary.of(other)}
     settled |= {item_subject(item) for item in summary.of(part)}
     return [item for item in old if item_subject(item) not in settled]
@@ -300,6 +317,15 @@ _SETTLED_BY: Final[Mapping[ContinuityPart, tuple[ContinuityPart, ...]]] = {
     ContinuityPart.UNTRIED: (ContinuityPart.CONFIRMED, ContinuityPart.FAILED),
 }
 """The latest outcome of a command wins, and what was tried is no longer untried."""
+
+
+OUTCOMES: Final = (
+    ContinuityPart.CONFIRMED,
+    ContinuityPart.FAILED,
+    ContinuityPart.UNTRIED,
+    ContinuityPart.NEXT,
+)
+"""An item is in one of these at most, so that nothing is both done and open; a person's choice wins."""
 
 
 def _refused(document: ContinuityDocument, written: WrittenItems) -> tuple[str, ...]:

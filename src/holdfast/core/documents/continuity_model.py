@@ -8,7 +8,7 @@ decides which model to ask, and what to use instead.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
 import msgspec
@@ -17,6 +17,7 @@ from holdfast.core.agent_log.context import Turn
 from holdfast.core.agent_log.summary import Failed, buckets, conversation, object_in, strict_schema
 from holdfast.core.documents.continuity import ContinuityPart, LayerName, LayerSummary, item_subject
 from holdfast.core.documents.continuity_summary import ITEM_CHARS, Author, GeneratedSummary, confidence
+from holdfast.core.evidence.fact_lines import command_text
 from holdfast.core.evidence.prose import reader
 from holdfast.core.session.session import Session
 from holdfast.core.text.strings import one_line, shortened
@@ -68,17 +69,18 @@ def answer(text: str, session: Session, rules: GeneratedSummary) -> GeneratedSum
     }
     if rules.counts.total and not any(summary.items for summary in layers.values()):
         return Failed("it says nothing of the commands, files and steps there are")
-    warnings = (*rules.warnings, *outcome_disputes(layers, rules.layers))
-    author = Author.AGREED if covers_evidence(layers, rules.layers) else Author.MODEL
+    commands = frozenset(item_subject(command_text(run)) for run in session.trail.commands)
+    warnings = (*rules.warnings, *outcome_disputes(layers, rules.layers, commands))
+    author = Author.AGREED if covers_evidence(layers, rules.layers, commands) else Author.MODEL
     return GeneratedSummary(layers, rules.counts, confidence(author, rules.counts, warnings), warnings)
 
 
-def outcome_disputes(claimed: Layers, known: Layers) -> Iterator[str]:
+def outcome_disputes(claimed: Layers, known: Layers, commands: Collection[str]) -> Iterator[str]:
     """A warning for each command that the model counts as working though it failed last, or vice versa."""
     for part, other, claim, fact in _OPPOSITES:
         for item in _all(known, other):
             about = item_subject(item)
-            if item.startswith("`") and any(_names(row, about) for row in _all(claimed, part)):
+            if about in commands and any(_names(row, about) for row in _all(claimed, part)):
                 yield f"outcome: the model counts `{about}` as {claim}, but it {fact} last"
 
 
@@ -88,11 +90,12 @@ _OPPOSITES: Final = (
 )
 
 
-def covers_evidence(claimed: Layers, known: Layers) -> bool:
+def covers_evidence(claimed: Layers, known: Layers, commands: Collection[str]) -> bool:
     """Whether the model covers every section that the rules filled, naming at least one thing of each."""
     for part in (ContinuityPart.CONFIRMED, ContinuityPart.FAILED, ContinuityPart.NEXT, ContinuityPart.NOTES):
         rows, known_items = _all(claimed, part), _all(known, part)
-        quoted = [item_subject(item) for item in known_items if item.startswith("`")]
+        subjects = ((item, item_subject(item)) for item in known_items)
+        quoted = [about for item, about in subjects if about in commands or item.startswith("`")]
         if known_items and not rows:
             return False
         if quoted and not any(_names(row, about) for row in rows for about in quoted):

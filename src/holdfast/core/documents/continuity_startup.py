@@ -1,18 +1,26 @@
 """The startup block: the part of the continuity that a starting session is given, within a line limit.
 
 Items are included whole, and only if the brief does not say the same. Omitted items are counted and reported.
-Pointers to other sources follow the continuity, in a fixed order.
+What the user wrote is labelled, and wins over what Holdfast wrote about the same. Pointers to other sources
+follow the continuity, in a fixed order.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from typing import Final
 
-from holdfast.core.documents.continuity import TITLES, ContinuityPart, LayerName, LayerSummary, key
+from holdfast.core.documents.continuity import (
+    OUTCOMES,
+    TITLES,
+    ContinuityPart,
+    LayerName,
+    LayerSummary,
+    key,
+)
 from holdfast.core.text.untrusted import quoted
 from holdfast.lazy_dataclass import dataclass
 
@@ -21,6 +29,7 @@ FRAMING: Final = "Temporary working state: check it against the code and the req
 SOURCES: Final = "sources"
 NO_ROOM: Final = "left out for want of room"
 REPEATED: Final = "said already"
+BY_USER: Final = " (written by the user)"
 _FIRST: Final = (
     ContinuityPart.GOAL,
     ContinuityPart.NEXT,
@@ -56,6 +65,8 @@ class LayerContent:
     name: LayerName
     source: str
     summary: LayerSummary
+    by_user: tuple[str, ...] = ()
+    """The items that the user wrote or changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +102,12 @@ class StartupRow:
     text: str
     source: str
     omitted: str = ""
+    by_user: bool = False
+
+    @property
+    def line(self) -> str:
+        """The item as a line of the block."""
+        return f"- {self.text}{BY_USER if self.by_user else ''}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,22 +173,45 @@ def startup(
     loaded: StartupInput, limits: StartupLimits, is_said: Callable[[str], bool] = never_said
 ) -> Startup:
     """The block within its limits; its text is empty if nothing fits or there is nothing."""
-    rows = tuple(_placed(_candidates(loaded), limits, is_said))
+    layers = _without_contradictions(loaded.layers)
+    rows = tuple(_placed(_candidates(replace(loaded, layers=layers)), limits, is_said))
     return Startup(_block_text(rows) if any(not row.omitted for row in rows) else "", rows, loaded.layers)
 
 
 def combined_layers(layers: Sequence[LayerContent]) -> LayerSummary:
     """The content of both layers combined: the worktree's goal if it has one, no item twice."""
+    layers = _without_contradictions(layers)
     goals = [layer.summary.goal for layer in _nearest_first(layers) if layer.summary.goal]
     parts = [part for part in ContinuityPart if part is not ContinuityPart.GOAL]
     items = {part: tuple(dict.fromkeys(item for _, item in _items(layers, part))) for part in parts}
     return LayerSummary(next(iter(goals), ""), {part: texts for part, texts in items.items() if texts})
 
 
+def _without_contradictions(layers: Sequence[LayerContent]) -> tuple[LayerContent, ...]:
+    """The layers with each outcome once: where the user put it, or else where the nearest layer has it."""
+    parts: dict[str, ContinuityPart] = {}
+    for by_user in (True, False):
+        for layer in _nearest_first(layers):
+            for part in OUTCOMES:
+                for item in layer.summary.of(part):
+                    if (item in layer.by_user) is by_user:
+                        parts.setdefault(key(item), part)
+    return tuple(replace(layer, summary=_within(layer.summary, parts)) for layer in layers)
+
+
+def _within(summary: LayerSummary, parts: Mapping[str, ContinuityPart]) -> LayerSummary:
+    items = {
+        part: tuple(text for text in texts if part not in OUTCOMES or parts[key(text)] is part)
+        for part, texts in summary.items.items()
+    }
+    return LayerSummary(summary.goal, items)
+
+
 def _candidates(loaded: StartupInput) -> Iterator[StartupRow]:
+    by_user = {item for layer in loaded.layers for item in layer.by_user}
     for part in _FIRST:
         for source, item in _items(loaded.layers, part):
-            yield StartupRow(part, quoted(item), source)
+            yield StartupRow(part, quoted(item), source, by_user=item in by_user)
     for to in PointerKind:
         yield from (
             StartupRow(to, quoted(pointer.text), pointer.source)
@@ -195,7 +235,7 @@ def _placed(
         if is_said(row.text) or any(key(row.text) in text for text in texts):
             yield replace(row, omitted=REPEATED)
             continue
-        new = [f"- {row.text}", *(() if row.section in sections else ("", f"## {_title(row.section)}"))]
+        new = [row.line, *(() if row.section in sections else ("", f"## {_title(row.section)}"))]
         if isinstance(row.section, ContinuityPart) and row.source not in sources:
             new.append(f"Source: {quoted(row.source)}")
         if len(new) > lines or sum(len(line) + 1 for line in new) > chars or row.section in full:
@@ -235,6 +275,6 @@ def _title(section: ContinuityPart | PointerKind) -> str:
 def _block_text(rows: Sequence[StartupRow]) -> str:
     lines = [TITLE, FRAMING, *(f"Source: {quoted(source)}" for source in _sources(rows))]
     for section in (*ContinuityPart, *PointerKind):
-        if texts := [row.text for row in rows if row.section is section and not row.omitted]:
-            lines += ["", f"## {_title(section)}", *(f"- {text}" for text in texts)]
+        if items := [row.line for row in rows if row.section is section and not row.omitted]:
+            lines += ["", f"## {_title(section)}", *items]
     return "\n".join(lines) + "\n"

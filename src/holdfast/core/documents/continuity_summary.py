@@ -1,8 +1,8 @@
-"""Summarise a session for the two layers of the continuity, by rule and from its evidence alone.
+"""A session's work state in the two layers of the continuity.
 
-Findings apply to the whole project; next steps and changed files only to the worktree. A contradiction in the
-evidence lowers the confidence in a summary. A reference to a document or a required service does not: it is
-one more note.
+The section of a statement decides where it goes: findings, rules and decisions apply to the whole project;
+next steps, changed files and places only to the worktree. A contradiction in the evidence lowers the
+confidence in a summary. A reference to a document or a required service does not: it is one more note.
 """
 
 from __future__ import annotations
@@ -14,25 +14,22 @@ from typing import Final
 
 from holdfast.core.documents.continuity import ContinuityPart, LayerName, LayerSummary
 from holdfast.core.events.event import Action
-from holdfast.core.evidence.commands import shell
 from holdfast.core.evidence.commands.exit_meaning import has_failed
-from holdfast.core.evidence.commands.purpose import Purpose, purpose_of
-from holdfast.core.evidence.fact_lines import counts
-from holdfast.core.evidence.kinds import KINDS, EvidenceKind, KindTable, NoteKind, Place
-from holdfast.core.evidence.notes import notes_to_show
+from holdfast.core.evidence.kinds import NoteKind, Section
 from holdfast.core.evidence.prose import reader
-from holdfast.core.evidence.trail import CommandRun, FileTouch, Trail
-from holdfast.core.session.session import Session
+from holdfast.core.evidence.trail import FileTouch, Trail
+from holdfast.core.session.session import Session, work_of
 from holdfast.core.text.lazy_patterns import compiled
 from holdfast.core.text.strings import one_line, shortened
+from holdfast.core.work.lines import statements_shown
+from holdfast.core.work.settled import OUTCOMES, statement_key
+from holdfast.core.work.state import Statement, StatementSource, WorkState, best_of
 from holdfast.lazy_dataclass import dataclass
 
 ITEM_CHARS: Final = 300
-COMMAND_CHARS: Final = 120
-REASON_CHARS: Final = 160
-COMMANDS_MOST: Final = 6
 FILES_MOST: Final = 12
-NOTES_MOST: Final = 8
+PLACE_LABEL: Final = "Where: "
+QUESTION_LABEL: Final = "Waits for the user: "
 
 
 class Confidence(StrEnum):
@@ -83,19 +80,24 @@ class GeneratedSummary:
     warnings: tuple[str, ...]
 
 
-def generated(session: Session, kinds: KindTable = KINDS) -> GeneratedSummary:
-    """The content that a session's evidence gives for both layers."""
-    trail = session.trail
-    items = list(_items(session, kinds))
+def generated(session: Session) -> GeneratedSummary:
+    """The content that a session's work state gives for both layers."""
+    trail, state = session.trail, work_of(session)
+    evidence, warnings = evidence_counts(trail, state), conflicts(trail)
+    author_confidence = confidence(Author.RULES, evidence, warnings)
+    return GeneratedSummary(layers_of(state, session), evidence, author_confidence, warnings)
+
+
+def layers_of(state: WorkState, session: Session) -> dict[LayerName, LayerSummary]:
+    """A work state in the two layers, with the files that the session changed."""
+    items = list(_items(session, state))
     # A prompt such as "continue" does not say what the goal is.
-    named = trail.goal is not None and not reader.is_generic(trail.goal.text)
-    goal = shortened(one_line(trail.goal.text), ITEM_CHARS) if trail.goal and named else ""
-    layers = {
+    goals = (one for one in state.section(Section.GOAL) if not reader.is_generic(one.text))
+    goal = next(map(_text, best_of(goals, 1)), state.title)
+    return {
         layer: LayerSummary(goal, _grouped((part, text) for home, part, text in items if home is layer))
         for layer in LayerName
     }
-    evidence, warnings = evidence_counts(trail), conflicts(trail)
-    return GeneratedSummary(layers, evidence, confidence(Author.RULES, evidence, warnings), warnings)
 
 
 def confidence(author: Author, counts: EvidenceCounts, warnings: tuple[str, ...]) -> Confidence:
@@ -105,19 +107,17 @@ def confidence(author: Author, counts: EvidenceCounts, warnings: tuple[str, ...]
     return Confidence.HIGH if author is Author.AGREED else Confidence.MEDIUM
 
 
-def evidence_counts(trail: Trail) -> EvidenceCounts:
-    """How much evidence of each kind a trail has."""
+def evidence_counts(trail: Trail, state: WorkState) -> EvidenceCounts:
+    """How much evidence of each kind there is."""
+    following = state.section(Section.NEXT)
+    untried = sum(statement.kind is NoteKind.UNTRIED for statement in following)
     return EvidenceCounts(
         succeeded=sum(run.ok is True for run in trail.commands),
         failed=sum(has_failed(run) for run in trail.commands),
         file_writes=sum(touch.action is not Action.READ for touch in trail.files),
-        next_steps=_count(trail, ContinuityPart.NEXT) + len(_open_todos(trail)),
-        untried=_count(trail, ContinuityPart.UNTRIED),
+        next_steps=len(following) - untried,
+        untried=untried,
     )
-
-
-def _count(trail: Trail, part: ContinuityPart) -> int:
-    return sum(len(trail.noted(row.kind)) for row, _ in _kinds_in(part, KINDS))
 
 
 def conflicts(trail: Trail) -> tuple[str, ...]:
@@ -136,36 +136,52 @@ def pointers(trail: Trail) -> tuple[str, ...]:
     return tuple(notes)[-POINTERS_MOST:]
 
 
-def _items(session: Session, kinds: KindTable) -> Iterator[tuple[LayerName, ContinuityPart, str]]:
-    """Every item with its layer and section, oldest first within each kind."""
-    trail = session.trail
-    for part in ContinuityPart:
-        for row, place in _kinds_in(part, kinds):
-            for note in notes_to_show(row.kind, trail)[-NOTES_MOST:]:
-                text = place.labelled(shortened(one_line(note.text), ITEM_CHARS))
-                is_local = row.worktree_only or _LOCAL_ONLY.search(text)
-                yield (LayerName.LOCAL if is_local else LayerName.SHARED), part, text
-    passed = [run for run in trail.commands if run.ok is True and (run.tests or _is_check(run))]
-    failed = [run for run in trail.commands if has_failed(run) and (run.tests or list(_active_calls(run)))]
-    for run in passed[-COMMANDS_MOST:]:
-        yield LayerName.SHARED, ContinuityPart.CONFIRMED, f"`{_command(run)}` passed{counts(run)}"
-    for run in failed[-COMMANDS_MOST:]:
-        reason = f": {shortened(one_line(run.reason), REASON_CHARS)}" if run.reason else ""
-        yield LayerName.SHARED, ContinuityPart.FAILED, f"`{_command(run)}` failed{reason}"
-    for todo in _open_todos(trail):
-        yield LayerName.LOCAL, ContinuityPart.NEXT, shortened(one_line(todo), ITEM_CHARS)
-    for pointer in pointers(trail):
+def _items(session: Session, state: WorkState) -> Iterator[tuple[LayerName, ContinuityPart, str]]:
+    """Every item with its layer and part, oldest first within each section."""
+    # What is done or open is not a decision too.
+    outcomes = {statement_key(one.text) for section in OUTCOMES for one in state.section(section)}
+    for section, part in _PARTS.items():
+        known = outcomes if section is Section.DECISIONS else ()
+        for statement in statements_shown(state, section):
+            if statement.origin not in _ELSEWHERE and statement_key(statement.text) not in known:
+                own_part = ContinuityPart.UNTRIED if statement.kind is NoteKind.UNTRIED else part
+                yield _layer(statement), own_part, _text(statement)
+    for pointer in pointers(session.trail):
         yield LayerName.SHARED, ContinuityPart.NOTES, pointer
-    changed = [touch for touch in trail.files if touch.action is not Action.READ]
+    changed = [touch for touch in session.trail.files if touch.action is not Action.READ]
     for touch in changed[-FILES_MOST:]:
         yield LayerName.LOCAL, ContinuityPart.NOTES, _file(touch, session)
 
 
-def _kinds_in(part: ContinuityPart, kinds: KindTable) -> Iterator[tuple[EvidenceKind, Place]]:
-    """The kinds of notes that the table puts into this part, which it calls by its name in lower case."""
-    for row in kinds.values():
-        if (place := row.continuity) and place.part == part.name.lower():
-            yield row, place
+_PARTS: Final[Mapping[Section, ContinuityPart]] = {
+    Section.DONE: ContinuityPart.CONFIRMED,
+    Section.FAILURES: ContinuityPart.FAILED,
+    Section.NOW: ContinuityPart.NEXT,
+    Section.NEXT: ContinuityPart.NEXT,
+    Section.QUESTIONS: ContinuityPart.NEXT,
+    Section.RULES: ContinuityPart.NOTES,
+    Section.DECISIONS: ContinuityPart.NOTES,
+    Section.WHERE: ContinuityPart.NOTES,
+}
+_ELSEWHERE: Final = (StatementSource.GIT, StatementSource.EDIT, StatementSource.READ)
+"""A later session reads branch and commit from the repository; changed files have notes of their own."""
+_OF_WORKTREE: Final = (Section.NOW, Section.NEXT, Section.QUESTIONS, Section.WHERE)
+_OF_PROJECT: Final = (NoteKind.UNTRIED, NoteKind.NEED)
+"""Kinds that apply to the whole project, whatever their section."""
+_PREFIXES: Final[Mapping[Section, str]] = {
+    Section.WHERE: PLACE_LABEL,
+    Section.QUESTIONS: QUESTION_LABEL,
+}
+
+
+def _layer(statement: Statement) -> LayerName:
+    is_local = statement.section in _OF_WORKTREE and statement.kind not in _OF_PROJECT
+    return LayerName.LOCAL if is_local or _LOCAL_ONLY.search(statement.text) else LayerName.SHARED
+
+
+def _text(statement: Statement) -> str:
+    prefix = "" if statement.kind is NoteKind.NEED else _PREFIXES.get(statement.section, "")
+    return shortened(prefix + one_line(statement.text), ITEM_CHARS)
 
 
 _LOCAL_ONLY: Final = re.compile(
@@ -173,29 +189,6 @@ _LOCAL_ONLY: Final = re.compile(
     r"|本地|这台机器|本机|当前分支",
     re.IGNORECASE,
 )
-_CHECKS: Final = re.compile(
-    r"\b(?:tests?|check|lint|build|compile|typecheck|\w*test|mypy|pyright|ruff|eslint|tsc|biome|clippy|vet|verify)\b"
-)
-_MOVING: Final = frozenset("cp curl gh git mkdir mv rm touch".split())
-"""Programs that move things about; that they ran says nothing about the work."""
-
-
-def _is_check(run: CommandRun) -> bool:
-    """Whether a passed command shows that something works."""
-    return any(_CHECKS.search(form) for form in _active_calls(run))
-
-
-def _active_calls(run: CommandRun) -> Iterator[str]:
-    """The calls in a command that do more than read or search, without their path arguments."""
-    for call in shell.calls(run.command, COMMAND_CHARS):
-        words = call.form.split()
-        if words and words[0] not in _MOVING and purpose_of(call.form) is not Purpose.LOOK:
-            yield " ".join(word for word in words if "/" not in word and "." not in word)
-
-
-def _command(run: CommandRun) -> str:
-    # No backticks inside: the text between an item's first two backticks is its subject.
-    return shell.display_form(one_line(run.command), COMMAND_CHARS).replace("`", "'")
 
 
 def _file(touch: FileTouch, session: Session) -> str:
@@ -212,10 +205,6 @@ def _relative(path: str, session: Session) -> str:
         if root not in ("", "/") and path.startswith(f"{root}/"):
             return path[len(root) + 1 :]
     return path
-
-
-def _open_todos(trail: Trail) -> list[str]:
-    return [todo.text for todo in trail.todos if todo.status != "completed"]
 
 
 def _grouped(items: Iterable[tuple[ContinuityPart, str]]) -> dict[ContinuityPart, tuple[str, ...]]:

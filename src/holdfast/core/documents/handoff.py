@@ -2,7 +2,7 @@
 
 Its head says where it comes from and whether a session has picked it up; its last section lists what can be
 verified then. `file_name` names its file, and `matching_names` finds one by a full or partial name.
-`work.handoff_content` fills the sections.
+`handoff_content` fills the sections.
 """
 
 from __future__ import annotations

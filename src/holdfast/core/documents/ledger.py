@@ -2,8 +2,8 @@
 
 A file is split into lines and put together again exactly as it was, whatever it contains. What is known of
 the format (title, time, sections, entries, the mark for unconfirmed entries) is read from those lines, and an
-edit changes single entries, their marks or the time; every other line stays as it is. `work.ledger_content`
-fills a ledger; `ledger_update` decides what to change in the file.
+edit changes single entries, their marks or the time; every other line stays as it is. `ledger_content` fills
+a ledger; `ledger_update` decides what to change in the file.
 """
 
 from __future__ import annotations

@@ -53,6 +53,8 @@ class LeadingLedger:
     """Why it is stale; empty for a fresh one."""
     notices: tuple[str, ...] = ()
     """What differs from the ledger: branch, commit."""
+    by_hand: bool = False
+    """Whether somebody changed the file since Holdfast saved it, or wrote it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +107,8 @@ def ledger_lines(lead: LeadingLedger, now: int) -> Iterator[LedgerLine]:
     stale = f" STALE: {lead.stale}." if lead.stale else ""
     age = elapsed(now - lead.saved_at)
     instruction = "Put the questions to the user first, then resume from Now."
-    head = f"`{lead.path}`, saved here {age} ago.{stale} {instruction}"
+    how = "edited by hand" if lead.by_hand else "saved here"
+    head = f"`{lead.path}`, {how} {age} ago.{stale} {instruction}"
     yield from _ranked(LEDGER_KIND, [head, *(f"UNCONFIRMED: {notice}" for notice in lead.notices)])
     yield from _labelled("ledger_now", "Now", lead.ledger.now)
     yield from _ranked("ledger_ask", [f"Ask: {question}" for question in ledger_questions(lead.ledger)])

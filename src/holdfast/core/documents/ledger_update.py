@@ -35,11 +35,12 @@ from holdfast.core.documents.ledger import (
 from holdfast.core.events.durations import DAY_MS, MINUTE_MS
 from holdfast.core.events.event import Action, CompactionImminent, Event, SessionEnded, Source
 from holdfast.core.events.world import FileState
-from holdfast.core.evidence.kinds import KINDS, NoteKind
+from holdfast.core.evidence.kinds import Section
 from holdfast.core.evidence.trail import Trail, Utterance
 from holdfast.core.session.session import Session
 from holdfast.core.text.lazy_patterns import compiled
 from holdfast.core.text.strings import elapsed, query_terms
+from holdfast.core.work.state import WorkState
 from holdfast.lazy_dataclass import dataclass
 
 REPLACED: Final = frozenset(
@@ -93,8 +94,9 @@ def merge_ledger(current: LedgerDocument, known: LedgerInput, updated: str) -> M
     if not any(section.heading for section in current.sections):
         current = parse(new_ledger_text(Ledger(), updated))
     document, own = set_last_updated(current, updated), Ledger()
+    known, overtaken = _without_contradictions(document, known)
     for part in LedgerPart:
-        result = _merge_part(part, entry_texts(document, part), known)
+        result = _merge_part(part, entry_texts(document, part), known, overtaken.get(part, frozenset()))
         document = change_part(document, part, result.change)
         own = own.having(part, result.own)
     return MergedLedger(document, own)
@@ -135,7 +137,47 @@ class _PartResult:
     own: tuple[LedgerEntry, ...]
 
 
-def _merge_part(part: LedgerPart, current_texts: Sequence[str], known: LedgerInput) -> _PartResult:
+def _without_contradictions(
+    document: LedgerDocument, known: LedgerInput
+) -> tuple[LedgerInput, Mapping[LedgerPart, frozenset[str]]]:
+    """What to merge so that nothing is both done and open, and the keys that are removed from each part.
+
+    Explicit entries win over the file, what somebody wrote into the file wins over the evidence, and the
+    evidence wins over what Holdfast wrote before. Of the evidence, what is done is not open.
+    """
+    evidence, by_hand = known.evidence, Ledger()
+    for part in _DONE_OR_OPEN:
+        own, entries = _by_key(known.own.of(part)), map(entry_of, entry_texts(document, part))
+        by_hand = by_hand.having(part, (entry for entry in entries if key_of(entry.text) not in own))
+    for part in _DONE_OR_OPEN:
+        stronger = (known.explicit, by_hand, *((evidence,) if part in _OPEN else ()))
+        against = _keys_against(part, *stronger)
+        evidence = evidence.having(
+            part, (one for one in evidence.of(part) if key_of(one.text) not in against)
+        )
+    overtaken = {
+        part: _keys_against(part, known.explicit)
+        | (_by_key(known.own.of(part)).keys() & _keys_against(part, by_hand, evidence))
+        for part in _DONE_OR_OPEN
+    }
+    return replace(known, evidence=evidence), overtaken
+
+
+_OPEN: Final = (LedgerPart.NOW, LedgerPart.NEXT)
+_DONE_OR_OPEN: Final = (LedgerPart.DONE, *_OPEN)
+
+
+def _keys_against(part: LedgerPart, *ledgers: Ledger) -> frozenset[str]:
+    """The keys of what these ledgers say is open, for what is done, and the other way round."""
+    others = _OPEN if part is LedgerPart.DONE else (LedgerPart.DONE,)
+    return frozenset(
+        key_of(entry.text) for ledger in ledgers for other in others for entry in ledger.of(other)
+    )
+
+
+def _merge_part(
+    part: LedgerPart, current_texts: Sequence[str], known: LedgerInput, overtaken: frozenset[str]
+) -> _PartResult:
     evidence, explicit, own = (
         _by_key(ledger.of(part)) for ledger in (known.evidence, known.explicit, known.own)
     )
@@ -144,7 +186,7 @@ def _merge_part(part: LedgerPart, current_texts: Sequence[str], known: LedgerInp
     removed = {
         key
         for key in present_texts
-        if key not in explicit and (authored or _is_replaced(part, key, evidence, own))
+        if key not in explicit and (authored or key in overtaken or _is_replaced(part, key, evidence, own))
     }
     existing = [
         None if key_of(text) in removed or not text else _with_current_mark(part, text, key_of(text), known)
@@ -217,35 +259,41 @@ def _by_key(entries: Iterable[LedgerEntry]) -> dict[str, LedgerEntry]:
     return {key_of(entry.text): entry for entry in entries}
 
 
-def mark_unconfirmed(ledger: Ledger, trail: Trail) -> Ledger:
+def mark_unconfirmed(ledger: Ledger, trail: Trail, state: WorkState) -> Ledger:
     """An agent's ledger, with a mark on each preference and decision that the user has not confirmed."""
+
+    def unless_settled(entry: LedgerEntry, why: str) -> LedgerEntry:
+        if entry.unconfirmed or is_settled(entry.text, trail, state):
+            return entry
+        return LedgerEntry(entry.text, unconfirmed=True, why=why)
+
     return replace(
         ledger,
-        constraints=tuple(_unless_settled(entry, trail, INFERRED) for entry in ledger.constraints),
-        decisions=tuple(_unless_settled(entry, trail, NOT_APPROVED) for entry in ledger.decisions),
+        constraints=tuple(unless_settled(entry, INFERRED) for entry in ledger.constraints),
+        decisions=tuple(unless_settled(entry, NOT_APPROVED) for entry in ledger.decisions),
         done=tuple(map(_if_uncertain, ledger.done)),
         questions=tuple(map(_if_uncertain, ledger.questions)),
     )
 
 
-def is_settled(text: str, trail: Trail) -> bool:
+def is_settled(text: str, trail: Trail, state: WorkState) -> bool:
     """Whether the user said this, or agreed to it right after the agent had said it."""
-    return is_stated(text, trail) or is_approved(text, trail)
+    return is_stated(text, trail, state) or is_approved(text, trail, state)
 
 
-def is_stated(text: str, trail: Trail) -> bool:
+def is_stated(text: str, trail: Trail, state: WorkState) -> bool:
     """Whether the user said this in one prompt, rule or answer."""
     prompts = (utterance.text for utterance in (trail.first_prompt, trail.goal, *trail.prompts) if utterance)
-    rules = (note.text for note in trail.notes if note.kind is NoteKind.CONSTRAINT or note.by_user)
+    statements = (one.text for one in state.statements if one.by_user or one.section is Section.RULES)
     return any(
-        key_of(utterance) == key_of(text) or _covers(utterance, text) for utterance in (*prompts, *rules)
+        key_of(utterance) == key_of(text) or _covers(utterance, text) for utterance in (*prompts, *statements)
     )
 
 
-def is_approved(text: str, trail: Trail) -> bool:
+def is_approved(text: str, trail: Trail, state: WorkState) -> bool:
     """Whether the user's next prompt after the agent said this agrees with it."""
-    notes = (note for note in trail.notes if note.kind in _PROPOSALS)
-    utterances = (*trail.statements, *(Utterance(note.text, note.at) for note in notes))
+    proposals = (one for one in state.statements if one.section in _PROPOSALS)
+    utterances = (*trail.statements, *(Utterance(one.text, one.at) for one in proposals))
     return any(
         _agrees(_answer(trail, utterance.at)) for utterance in utterances if _covers(utterance.text, text)
     )
@@ -290,12 +338,6 @@ def file_doubts(
     return doubts
 
 
-def _unless_settled(entry: LedgerEntry, trail: Trail, why: str) -> LedgerEntry:
-    if entry.unconfirmed or is_settled(entry.text, trail):
-        return entry
-    return LedgerEntry(entry.text, unconfirmed=True, why=why)
-
-
 def _if_uncertain(entry: LedgerEntry) -> LedgerEntry:
     why = uncertainty(entry.text)
     return LedgerEntry(entry.text, unconfirmed=True, why=why) if why and not entry.unconfirmed else entry
@@ -322,7 +364,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(query_terms(text.replace("`", ""), _MOST_WORDS).lower().split()) - _CHOOSING
 
 
-_PROPOSALS: Final = frozenset(row.kind for row in KINDS.values() if row.proposes)
+_PROPOSALS: Final = (Section.DECISIONS, Section.QUESTIONS)
 _REASONS: Final = frozenset({INFERRED, NOT_APPROVED, OUTSIDE, ASSUMED, CHANGED, GONE})
 _FEWEST: Final = 2
 _SHARE: Final = 0.8

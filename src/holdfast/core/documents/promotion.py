@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import Final
 
 from holdfast.core.documents.continuity import ContinuityPart, LayerName, LayerSummary, key
+from holdfast.core.documents.continuity_summary import PLACE_LABEL
 from holdfast.core.evidence.prose import reader
 from holdfast.core.memory.memory import MemoryKind, kind_of
 from holdfast.core.text.strings import one_line
@@ -77,20 +78,20 @@ class StepRefused:
 
 
 def candidates(summary: LayerSummary, source: str, *, blocked: bool, at: int) -> list[PromotionCandidate]:
-    """The lasting items of a summary: findings and decisions, not next steps."""
+    """The lasting items of a summary: rules, decisions and what the work needs; nothing done, now or next."""
     by_id: dict[str, PromotionCandidate] = {}
-    for part in _LASTING:
-        for item in summary.of(part):
-            if not item.startswith("`"):  # commands and changed files matter only for the current work
-                standing = ReviewState.BLOCKED if blocked else ReviewState.PENDING
-                candidate = PromotionCandidate(
-                    _id(item), one_line(item), destination_of(item), part, source, standing, at
-                )
-                by_id.setdefault(candidate.id, candidate)
+    for item in summary.of(ContinuityPart.NOTES):
+        if not item.startswith(_PASSING):
+            standing = ReviewState.BLOCKED if blocked else ReviewState.PENDING
+            candidate = PromotionCandidate(
+                _id(item), one_line(item), destination_of(item), ContinuityPart.NOTES, source, standing, at
+            )
+            by_id.setdefault(candidate.id, candidate)
     return list(by_id.values())
 
 
-_LASTING: Final = (ContinuityPart.CONFIRMED, ContinuityPart.FAILED, ContinuityPart.NOTES)
+_PASSING: Final = ("`", PLACE_LABEL)
+"""How notes begin that matter only for the current work: changed files, and where the work is."""
 
 
 def destination_of(text: str) -> Destination:

@@ -20,7 +20,7 @@ DIGITS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class ExpectedContent:
     """A piece of content, and expressions for it: a text that one of them matches holds it."""
 
     text: str
@@ -37,7 +37,7 @@ class Question:
 
     id: str
     kind: str
-    nuggets: tuple[Statement, ...]
+    nuggets: tuple[ExpectedContent, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class HandoverScore:
 
 
 def score_brief(
-    name: str, brief: str, budget: int, questions: Iterable[Question], traps: Sequence[Statement]
+    name: str, brief: str, budget: int, questions: Iterable[Question], traps: Sequence[ExpectedContent]
 ) -> CutScore:
     """The score of a brief at the cut of this name; what exceeds the budget does not count."""
     # One character more, for the line feed that ends a file.

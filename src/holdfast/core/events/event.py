@@ -139,6 +139,8 @@ class Todo:
     text: str
     status: str
     id: str = ""
+    inherited: str = ""
+    """The key of the session that it was inherited from; empty if it is the session's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -307,6 +309,18 @@ _TEXTS: Final[Mapping[type[Happened], tuple[str, ...]]] = {
     kind: tuple(field.name for field in fields(kind) if field.name in _FREE_TEXT) for kind in KINDS
 }
 _E = TypeVar("_E", bound=Happened)
+
+
+def texts_of(event: Event) -> tuple[str, ...]:
+    """Every free text of an event."""
+    texts: list[str] = []
+
+    def collect(text: str) -> str:
+        texts.append(text)
+        return text
+
+    map_text(event, collect)
+    return tuple(texts)
 
 
 def map_text(event: _E, change: Callable[[str], str]) -> _E:

@@ -25,6 +25,13 @@ class Project:
     root: str
     """The top of the worktree; outside git the directory itself."""
 
+    def relative(self, path: str) -> str:
+        """The path relative to the project, in whichever spelling; any other path unchanged."""
+        for top in (self.root, self.normalized, self.path):
+            if top not in ("", "/") and path.startswith(f"{top}/"):
+                return path[len(top) + 1 :]
+        return path
+
 
 @dataclass(frozen=True, slots=True)
 class GitState:

@@ -16,13 +16,13 @@ from holdfast.core.events.event import (
     MAIN,
     Action,
     AssistantText,
+    Compacted,
     Event,
     LeftRunning,
     Origin,
     Prompt,
     Replied,
     Source,
-    Todo,
     TodoChanged,
     TodosChanged,
     ToolCalled,
@@ -30,19 +30,24 @@ from holdfast.core.events.event import (
     map_text,
 )
 from holdfast.core.evidence import mentions
+from holdfast.core.evidence.command_notes import after_command, resolved_note
 from holdfast.core.evidence.commands import exit_meaning, outcomes, shell
 from holdfast.core.evidence.commands.exit_meaning import passes_failed_tests
 from holdfast.core.evidence.commands.purpose import Purpose, purpose_of
+from holdfast.core.evidence.items import after_message, planned_items, requested_items
+from holdfast.core.evidence.lineage import started_anew, without_done
 from holdfast.core.evidence.notes import (
+    after_prompt,
+    after_reply,
     after_statement,
-    after_user,
-    answer_notes,
-    prompt_notes,
+    after_summary,
+    confirmed_in,
     reply_note,
-    rules_in_prompt,
+    with_notes,
 )
 from holdfast.core.evidence.patches import FileChange, changes_in_patch
-from holdfast.core.evidence.prose import reader
+from holdfast.core.evidence.prose import cues, reader
+from holdfast.core.evidence.prose.lists import ItemState
 from holdfast.core.evidence.prose.statement_rules import says_nothing
 from holdfast.core.evidence.trail import (
     CALLS_KEPT,
@@ -54,6 +59,7 @@ from holdfast.core.evidence.trail import (
     STATEMENTS_KEPT,
     TASK_KEPT,
     TEXT_KEPT,
+    WHOLE_KEPT,
     CommandRun,
     FileTouch,
     OpenCall,
@@ -87,19 +93,17 @@ def follow(trail: Trail, event: Event, root: str = "") -> Trail:
         case ToolCalled():
             return _called(trail, event, root)
         case ToolReturned():
-            return _returned(trail, with_call(trail.running, event))
+            return _returned(trail, with_call(trail.running, event), root)
         case LeftRunning(agent="main"):
             return fast_replace(trail, running=with_running(trail.running, trail.open_calls, event))
         case Prompt(agent="main", origin=Origin.HUMAN):
             return _prompted(trail, event)
         case AssistantText(agent="main", text=text) if text.strip() and not says_nothing(text):
             return _stated(trail, event)
-        case TodosChanged(agent="main", todos=todos):
-            return _planned(trail, todos, event.at, "\n".join(todo.text for todo in todos))
-        case TodoChanged(agent="main", todo=todo):
-            # All entries stay in the trail, which is stored after every event.
-            entry = replace(todo, text=shortened(todo.text, TEXT_KEPT))
-            return _planned(trail, with_todo(trail.todos, entry), event.at, entry.text)
+        case TodosChanged(agent="main") | TodoChanged(agent="main"):
+            return _planned(trail, event)
+        case Compacted(agent="main", summary=summary) if summary.strip():
+            return fast_replace(trail, notes=after_summary(trail, event))
         case Replied(agent="main", text=text) if text.strip():
             return _replied(trail, event)
         case _:
@@ -127,6 +131,8 @@ def same_prompt(trail: Trail, event: Prompt) -> Utterance | None:
     text = _shortened_request(event.text)
     from_hook = is_hook_record(event.record)
     for prompt in trail.prompts:
+        if prompt.inherited:
+            continue
         alike = prompt.text == text and (prompt.turn == event.turn or not prompt.turn or not event.turn)
         if alike and (prompt.record == event.record or is_hook_record(prompt.record) != from_hook):
             return prompt
@@ -144,58 +150,53 @@ def with_transcript_record(trail: Trail, before: Utterance, event: Prompt) -> Tr
     first = after if trail.first_prompt == before else trail.first_prompt
     goal = after if trail.goal == before else trail.goal
     prompts = tuple(after if prompt is before else prompt for prompt in trail.prompts)
-    return fast_replace(trail, first_prompt=first, goal=goal, prompts=prompts)
+    record, former = event.record, before.record
+    notes = tuple(replace(note, record=record) if note.record == former else note for note in trail.notes)
+    items = tuple(replace(item, record=record) if item.record == former else item for item in trail.items)
+    return fast_replace(trail, first_prompt=first, goal=goal, prompts=prompts, notes=notes, items=items)
 
 
 def _prompted(trail: Trail, event: Prompt) -> Trail:
     request = _shortened_request(event.text)
     utterance = Utterance(request, event.at, event.record, event.turn)
+    goes_on = reader.goes_on(request) or bool(asked_to_remember(event.text)) or _corrects(trail, request)
+    if trail.inherits and not goes_on and all(prompt.inherited for prompt in trail.prompts):
+        trail = started_anew(trail)
     others = tuple(prompt for prompt in trail.prompts if prompt.record != event.record)
-    constraints = rules_in_prompt(event.text)
     first, goal = trail.first_prompt, trail.goal
-    # What the user asks to remember becomes a memory, not a goal.
-    if not asked_to_remember(event.text):
+    # What the user asks to remember becomes a memory, not a goal; a bare `/init` says nothing.
+    if not asked_to_remember(event.text) and not reader.is_bare_command(request):
         first = utterance if first is None or first.record == event.record else first
-        goal = goal if goal and _goes_on(request) else utterance
-    answers = answer_notes(
-        trail.notes, event, trail.statements[-1] if trail.statements else None, trail.steps
-    )
-    notes = after_user(trail.notes, (*answers, *prompt_notes(event, constraints, trail.steps)))
+        goal = goal if goal and goes_on else utterance
+    notes = after_prompt(trail, event, goes_on=goal is not utterance)
+    turns = trail.turns + (len(others) == len(trail.prompts))
+    items = requested_items(event.text, event.at, event.record)
+    items = items if items or goal is utterance else trail.items
     prompts = (*others, utterance)[-PROMPTS_KEPT:]
     return _with_mentions(
-        fast_replace(trail, first_prompt=first, goal=goal, prompts=prompts, notes=notes), event.text
+        fast_replace(
+            trail, first_prompt=first, goal=goal, prompts=prompts, notes=notes, turns=turns, items=items
+        ),
+        event.text,
     )
+
+
+def _corrects(trail: Trail, request: str) -> bool:
+    """Whether a prompt only corrects how an item of the user's list is done: the list stays in force."""
+    is_unfinished = any(item.state is not ItemState.DONE for item in trail.items)
+    return is_unfinished and cues.corrects(request)
 
 
 def _shortened_request(prompt: str) -> str:
     return shortened(reader.request_in(_bounded(prompt)), TEXT_KEPT)
 
 
-def _goes_on(prompt: str) -> bool:
-    """Whether a prompt leaves the goal unchanged: it only says to go on, or how.
-
-    A sentence with a rule may also ask for work: "can you list them, and make sure none is missing?"
-    """
-    rest = one_line(prompt)
-    for rule in reader.constraints(prompt):
-        if not reader.is_request(rule):
-            rest = rest.replace(one_line(rule), "")
-    return reader.is_generic(prompt) or _words(rest) < _FEWEST_WORDS
-
-
-def _words(text: str) -> int:
-    """The number of words in a text; in scripts without spaces, two characters count as a word."""
-    return len(_SPACED.findall(text)) + len(_UNSPACED.findall(text)) // 2
-
-
-_FEWEST_WORDS: Final = 3
-_UNSPACED: Final = compiled(r"[\u3040-\u30ff\u3400-\u9fff]")
-_SPACED: Final = compiled(r"[^\s\u3000-\u30ff\u3400-\u9fff\uff00-\uff65]+")
-
-
 def _replied(trail: Trail, event: Replied) -> Trail:
     call = next((call for call in trail.open_calls if call.call == event.call), None)
-    notes = after_user(trail.notes, (reply_note(event, call, trail.steps),))
+    notes = after_reply(trail.notes, (reply_note(event, call, trail.steps),))
+    if call and call.action is Action.ASK and event.text.lower().startswith("approved"):
+        items = planned_items(call.whole, event.at, event.record)
+        trail = fast_replace(trail, items=items or trail.items)
     return _with_mentions(fast_replace(trail, notes=notes), event.text)
 
 
@@ -203,19 +204,28 @@ def _stated(trail: Trail, event: AssistantText) -> Trail:
     statement = Utterance(shortened(event.text, TEXT_KEPT), event.at, event.record)
     others = tuple(other for other in trail.statements if other.record != statement.record)
     steps = trail.steps + (len(others) == len(trail.statements))
+    notes = after_statement(trail, event, steps)
     return fast_replace(
         trail,
         statements=(*others, statement)[-STATEMENTS_KEPT:],
-        notes=after_statement(trail.notes, event, steps),
+        notes=notes,
+        items=after_message(trail.items, event.text),
+        todos=without_done(trail.todos, confirmed_in(notes, event.record)),
         mentions=mentions.with_mentions(trail.mentions, mentions.in_text(event.text), steps),
         steps=steps,
     )
 
 
-def _planned(trail: Trail, todos: tuple[Todo, ...], at: int, text: str) -> Trail:
-    """The trail with these to-dos; an unchanged list keeps its time and step."""
+def _planned(trail: Trail, event: TodosChanged | TodoChanged) -> Trail:
+    """The trail with the changed to-dos; an unchanged list keeps its time and step."""
+    if isinstance(event, TodosChanged):
+        todos, text = event.todos, "\n".join(todo.text for todo in event.todos)
+    else:
+        # All entries stay in the trail, which is stored after every event.
+        text = shortened(event.todo.text, TEXT_KEPT)
+        todos = with_todo(trail.todos, replace(event.todo, text=text))
     if todos != trail.todos:
-        trail = fast_replace(trail, todos=todos, planned_at=at, planned_step=trail.steps)
+        trail = fast_replace(trail, todos=todos, planned_at=event.at, planned_step=trail.steps)
     return _with_mentions(trail, text)
 
 
@@ -234,6 +244,7 @@ def _called(trail: Trail, event: ToolCalled, root: str) -> Trail:
         changes=tuple(_absolute(root, change) for change in _changes(event, root) if _is_in_one_line(change)),
         task=shortened(one_line(event.subject), TASK_KEPT) if event.action is Action.DELEGATE else "",
         aim=purpose_of(event.subject) if runs else Purpose.DO,
+        whole=_whole(event),
     )
     calls = (*trail.open_calls, opened)[-CALLS_KEPT:]
     if event.agent != MAIN:
@@ -245,7 +256,19 @@ def _called(trail: Trail, event: ToolCalled, root: str) -> Trail:
     return fast_replace(trail, open_calls=calls, steps=steps, mentions=all_mentions, commands=commands)
 
 
-def _returned(trail: Trail, event: ToolReturned) -> Trail:
+def _whole(event: ToolCalled) -> str:
+    """A call's text as far as its result can only be understood with it: a commit's message, a plan."""
+    if event.action is Action.RUN:
+        return event.subject[:WHOLE_KEPT] if _RECORDS_WORK.search(event.subject) else ""
+    return event.detail[:WHOLE_KEPT] if event.action is Action.ASK else ""
+
+
+_SETTLES_MERGE: Final = compiled(r"\bgit (?:commit|add|merge --abort|rebase --(?:abort|continue))\b")
+_MERGES: Final = compiled(r"\bgit (?:merge|rebase|cherry-pick|pull|stash pop)\b")
+_RECORDS_WORK: Final = compiled(r"\b(?:git|gh|bd)\b")
+
+
+def _returned(trail: Trail, event: ToolReturned, root: str) -> Trail:
     if any(running.call == event.call for running in trail.running):
         trail = fast_replace(trail, running=without_ended(trail.running, event.call))
     call = next((call for call in trail.open_calls if call.call == event.call), None)
@@ -257,10 +280,19 @@ def _returned(trail: Trail, event: ToolReturned) -> Trail:
         files = with_file_change(files, change, event.at, trail.steps)
     if call.agent != MAIN:
         return fast_replace(trail, open_calls=calls, subagent_files=files)
-    commands = trail.commands
+    commands, notes = trail.commands, trail.notes
     if call.action is Action.RUN:
-        commands = _with_run(commands, _ended(call, event, trail.steps))
-    return fast_replace(trail, open_calls=calls, files=files, commands=commands)
+        ended = _ended(call, event, trail.steps)
+        over = [run for run in commands if run.ok is False and _is_over(run, ended)]
+        commands = _with_run(commands, ended)
+        if ended.ok and _SETTLES_MERGE.search(call.command):
+            commands = tuple(
+                run for run in commands if run.ok is not False or not _MERGES.search(run.command)
+            )
+        notes = after_command(trail, call, event, ended, root)
+        lessons = (resolved_note(run, ended, event.record, trail.turns) for run in over)
+        notes = with_notes(notes, [lesson for lesson in lessons if lesson])
+    return fast_replace(trail, open_calls=calls, files=files, commands=commands, notes=notes)
 
 
 def _ended(call: OpenCall, event: ToolReturned, step: int) -> CommandRun:

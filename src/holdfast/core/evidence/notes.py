@@ -1,19 +1,25 @@
 """Notes: the sentences of a session that are worth storing, and for how long.
 
-`prose` reads what the sentences say. This module decides what becomes a note, which older note it replaces,
-and which note is dropped if there are too many.
+`prose` reads what the sentences say. This module decides what becomes a note and what a later message, prompt
+or check makes of it: a note that is finished, overturned, refuted or answered goes, so that nothing is told
+as standing that is over. Which of the notes a reader needs is decided in `core.work`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from typing import Final, TypeAlias
 
-from holdfast.core.events.event import AssistantText, Prompt, Replied
-from holdfast.core.evidence.kinds import KINDS, Ending, Merge, NoteKind
-from holdfast.core.evidence.prose import reader
-from holdfast.core.evidence.trail import TEXT_KEPT, Note, OpenCall, Trail, Utterance
+from holdfast.core.events.event import Action, AssistantText, Compacted, Prompt, Replied
+from holdfast.core.evidence.kinds import KINDS, Ending, EvidenceKind, Merge, NoteKind, Section
+from holdfast.core.evidence.prose import choices, cues, reader
+from holdfast.core.evidence.prose.cues import Cue
+from holdfast.core.evidence.trail import TEXT_KEPT, Note, NoteSource, OpenCall, Trail, Utterance
+from holdfast.core.memory.memory import asked_to_remember
+from holdfast.core.text import names
 from holdfast.core.text.lazy_patterns import compiled
 from holdfast.core.text.strings import content_words, one_line, query_terms, shortened
 
@@ -21,57 +27,42 @@ Notes: TypeAlias = tuple[Note, ...]
 
 
 def with_notes(notes: Notes, new: Iterable[Note]) -> Notes:
-    """The notes with new ones, merged as the table says; the user's decisions outlive the agent's."""
+    """The notes with new ones, merged as the table says."""
+    by_kind: dict[NoteKind, list[Note]] = {}
+    for note in notes:
+        by_kind.setdefault(note.kind, []).append(note)
+    added: list[Note] = []
+    gone: set[int] = set()
     for note in new:
-        row = KINDS[note.kind]
-        known = tuple(other for other in notes if not _supersedes(note, other))
-        if row.merge is Merge.FIRST_STAYS and len(known) < len(notes):
+        row, same = KINDS[note.kind], by_kind.setdefault(note.kind, [])
+        superseded = _superseded(note, same, row.merge)
+        if superseded and row.merge is Merge.FIRST_STAYS:
             continue
-        same = [other for other in known if other.kind is note.kind]
-        if len(same) >= row.stored:
-            passing = [other for other in same if not other.by_user] or same
-            victim = same[len(same) // 2] if row.merge is Merge.FIRST_STAYS else passing[0]
-            known = tuple(other for other in known if other is not victim)
-        notes = (*known, note)
-    return notes
+        surplus = [_least(same, row)] if len(same) - len(superseded) >= row.stored else []
+        out = {id(other) for other in (*superseded, *surplus)}
+        if out:
+            gone |= out
+            same[:] = [other for other in same if id(other) not in out]
+        same.append(note)
+        added.append(note)
+    return tuple(note for note in (*notes, *added) if id(note) not in gone)
 
 
-def notes_to_show(kind: NoteKind, trail: Trail) -> Notes:
-    """The notes of one kind, oldest first; without questions and remarks that are only worded like a rule."""
-    return tuple(
-        note
-        for note in trail.noted(kind)
-        if kind is not NoteKind.CONSTRAINT or note.by_user or not reader.is_remark(note.text)
-    )
+def _least(same: Sequence[Note], row: EvidenceKind) -> Note:
+    """The note of a kind to drop for another: inherited, said in passing, ending a turn, by the user last."""
+    inherited = next((note for note in same if note.inherited and not note.by_user), None)
+    if inherited is not None:
+        return inherited
+    if row.merge is Merge.FIRST_STAYS:
+        return same[len(same) // 2]
+    passing = [note for note in same if note.source is NoteSource.MESSAGE]
+    return (passing or [note for note in same if not note.by_user] or same)[0]
 
 
-def after_statement(notes: Notes, event: AssistantText, step: int) -> Notes:
-    """The notes after one more statement: with what it says, without what it makes obsolete."""
-    new = [Note(kind, text, event.at, event.record, step) for kind, text in _classified(event.text)]
-    finished = {_label(match[1]) for match in _FINISHED.finditer(event.text)}
-    if not new and not finished:
-        return notes
-    replaced_kinds = {note.kind for note in new if KINDS[note.kind].merge is Merge.NEWEST_REPLACES}
-    remaining = tuple(
-        note
-        for note in notes
-        if note.kind not in replaced_kinds and not _is_over(note, new) and not _is_finished(note, finished)
-    )
-    return with_notes(remaining, new)
-
-
-def after_user(notes: Notes, new: Iterable[Note]) -> Notes:
-    """The notes after the user wrote something: earlier questions are no longer open."""
+def after_reply(notes: Notes, new: Iterable[Note]) -> Notes:
+    """The notes after the user replied to a tool call: earlier questions are no longer open."""
     remaining = tuple(note for note in notes if KINDS[note.kind].ends is not Ending.USER_WRITES)
     return with_notes(remaining, new)
-
-
-def prompt_notes(event: Prompt, constraints: tuple[str, ...], step: int) -> Iterator[Note]:
-    """The constraints of a prompt, and its further statements of the kinds that users make too."""
-    yield from (Note(NoteKind.CONSTRAINT, text, event.at, event.record, step) for text in constraints)
-    for kind in (row.kind for row in KINDS.values() if row.in_prompts):
-        others = (text for text in reader.statements_of(kind, event.text) if text not in constraints)
-        yield from (Note(kind, text, event.at, event.record, step) for text in others)
 
 
 def answer_notes(notes: Notes, event: Prompt, asked: Utterance | None, step: int) -> Iterator[Note]:
@@ -87,7 +78,7 @@ def answer_notes(notes: Notes, event: Prompt, asked: Utterance | None, step: int
     choice = f" ({shortened(chosen, _QUESTION_KEPT)})" if chosen else ""
     question = shortened(one_line((specific or questions)[-1]), _QUESTION_KEPT)
     text = f"The user answered “{reply_text}”{choice}{_TO}{question}”"
-    yield Note(NoteKind.DECISION, text, event.at, event.record, step, by_user=True)
+    yield Note(NoteKind.DECISION, text, event.at, event.record, step, by_user=True, source=NoteSource.REPLY)
 
 
 def _is_in(note: Note, utterance: Utterance | None) -> bool:
@@ -114,11 +105,29 @@ def rules_in_prompt(prompt: str) -> tuple[str, ...]:
 def _own_words(prompt: str) -> str:
     """What the user typed; of a long prompt only the first and last paragraph and all lists."""
     typed, _ = _parted(prompt)
-    if len(typed) <= _PASTES:
+    return typed if len(typed) <= _PASTES else _outer(typed, lambda part: bool(_LIST.search(part)))
+
+
+def _typed(prompt: str) -> str:
+    """What the user typed, as far as that can be told from what was pasted: a terminal, a manual, a log."""
+    typed, _ = _parted(_TERMINAL.sub("", prompt))
+    is_written_whole = len(typed) <= _TYPED_CHARS or len(_HEADING_LINE.findall(typed)) > 1
+    if is_written_whole:
         return typed
-    first, *between = _PARAGRAPH.split(typed.strip())
+    return _outer(typed, lambda part: bool(_LIST.search(part) or _SPEAKS.search(part)))
+
+
+def _outer(text: str, is_typed: Callable[[str], bool]) -> str:
+    """The first and the last paragraph of a text, which are seldom pasted, and those between that pass."""
+    first, *between = _PARAGRAPH.split(text.strip())
     last = between.pop() if between else ""
-    return "\n\n".join((first, *(part for part in between if _LIST.search(part)), last))
+    return "\n\n".join((first, *filter(is_typed, between), last))
+
+
+_TYPED_CHARS: Final = 1_200
+_HEADING_LINE: Final = compiled(r"^#{1,4} \S", re.MULTILINE)
+_TERMINAL: Final = compiled(r"^.*\S[^\S\n]{10,}$\n?|^(?:[➜❯$%] |\S+@\S+ .{0,80}[%$#] ).*$\n?", re.MULTILINE)
+"""Lines that were copied from a terminal: filled up with spaces, or a shell's prompt with a command."""
 
 
 def _parted(prompt: str) -> tuple[str, str]:
@@ -133,9 +142,13 @@ def reply_note(event: Replied, refused: OpenCall | None, step: int) -> Note:
     if event.question:
         question = shortened(one_line(event.question), _QUESTION_KEPT)
         text = f"The user answered “{reply_text}”{_TO}{question}”"
-        return Note(NoteKind.DECISION, text, event.at, event.record, step, by_user=True)
+        return Note(
+            NoteKind.DECISION, text, event.at, event.record, step, by_user=True, source=NoteSource.REPLY
+        )
     text = reply_text + _on_refusing(refused)
-    return Note(NoteKind.CONSTRAINT, text, event.at, event.record, step, by_user=True)
+    return Note(
+        NoteKind.CONSTRAINT, text, event.at, event.record, step, by_user=True, source=NoteSource.REPLY
+    )
 
 
 RULE_WORDS: Final = compiled(r"\b(?:must|never|always|don['’]t|do not|only|instead)\b", re.IGNORECASE)
@@ -174,33 +187,21 @@ def _on_refusing(refused: OpenCall | None) -> str:
     return f" (said on refusing to change {refused.changes[0].path})" if refused and refused.changes else ""
 
 
-def _classified(text: str) -> Iterator[tuple[NoteKind, str]]:
-    statements = reader.read_statements(text)
-    next_steps = statements[NoteKind.NEXT]
-    for kind, sentences in statements.items():
-        for sentence in sentences:
-            # A failure that is to be fixed next is a step.
-            if kind is not NoteKind.FAILED or sentence not in next_steps:
-                yield kind, sentence
-
-
-def _is_over(note: Note, new: Sequence[Note]) -> bool:
+def _is_over(note: Note, done: list[str], failed: list[str]) -> bool:
     """Whether newer notes say that a step is done, or that a failure is gone or has changed."""
-    ends = KINDS[note.kind].ends
-    if ends not in (Ending.DONE, Ending.FIXED):
-        return False
-    done = [other.text for other in new if other.kind is NoteKind.CONFIRMED]
-    if ends is Ending.DONE:
-        return _is_done(note.text, done)
-    results = [other.text for other in new if other.kind in (NoteKind.CONFIRMED, NoteKind.FAILED)]
-    if not results or not reader.is_failing(note.text):
-        return False
-    return _is_done(note.text, done) or any(checks_in(note.text) & checks_in(text) for text in results)
+    match KINDS[note.kind].ends:
+        case Ending.DONE:
+            return is_done(note.text, done)
+        case Ending.FIXED if (done or failed) and reader.is_failing(note.text):
+            checks = checks_in(note.text)
+            return is_done(note.text, done) or any(checks & checks_in(text) for text in (*done, *failed))
+        case _:
+            return False
 
 
 def _is_finished(note: Note, finished: set[str]) -> bool:
     """Whether a next step has numbers that are all reported as done."""
-    if KINDS[note.kind].ends is not Ending.DONE or not finished:
+    if KINDS[note.kind].ends is not Ending.DONE:
         return False
     numbers = {_label(match[0]) for match in _NUMBERED.finditer(note.text)}
     return bool(numbers) and numbers <= finished
@@ -233,7 +234,12 @@ _CHECK: Final = compiled(
 )
 
 
-def _is_done(step: str, done: list[str]) -> bool:
+def confirmed_in(notes: Notes, record: str) -> list[str]:
+    """What the statement with this record reports as done."""
+    return [note.text for note in notes if note.kind is NoteKind.CONFIRMED and note.record == record]
+
+
+def is_done(step: str, done: list[str]) -> bool:
     """Whether enough content words of a next step occur in what is now reported to work."""
     if not done:
         return False
@@ -246,26 +252,395 @@ _DONE_SHARE: Final = 0.3
 _NUMBERS: Final = compiled(r"\d[\d.,]*")
 
 
-def _supersedes(note: Note, other: Note) -> bool:
-    """Whether a note repeats another one, as far as the table says for its kind."""
-    if note.kind is not other.kind:
-        return False
-    match KINDS[note.kind].merge:
-        case Merge.SAME_SUBJECT if note.by_user and other.by_user:
-            return note.text.partition(_TO)[2] == other.text.partition(_TO)[2]
-        case Merge.SAME_SUBJECT if not (note.by_user or other.by_user):
-            return _is_of_same(note.text, other.text)
+def _superseded(note: Note, same: Sequence[Note], merge: Merge) -> list[Note]:
+    """The notes of its kind that a note repeats, as far as the table says."""
+    text = note.text
+    match merge:
+        case Merge.SAME_SUBJECT:
+            return [other for other in same if _is_of_same_subject(note, other)]
         case Merge.SAME_BUT_NUMBERS:
-            return _NUMBERS.sub("0", note.text) == _NUMBERS.sub("0", other.text)
+            bare = _without_numbers(text)
+            return [other for other in same if _without_numbers(other.text) == bare]
         case _:
-            return note.text == other.text
+            return [other for other in same if other.text == text]
+
+
+def _is_of_same_subject(note: Note, other: Note) -> bool:
+    if note.by_user and other.by_user:
+        return note.text.partition(_TO)[2] == other.text.partition(_TO)[2]
+    if note.by_user or other.by_user:
+        return note.text == other.text
+    return _is_of_same(note.text, other.text)
+
+
+@lru_cache(cues.REMEMBERED)  # every new note is compared with all of its kind
+def _without_numbers(text: str) -> str:
+    return _NUMBERS.sub("0", text)
+
+
+_content_words: Final = lru_cache(cues.REMEMBERED)(content_words)
 
 
 def _is_of_same(text: str, other: str) -> bool:
     """Whether two sentences share most content words of the shorter one."""
-    late, early = content_words(text), content_words(other)
+    late, early = _content_words(text), _content_words(other)
     return text == other or len(late & early) >= max(_FEWEST_SHARED, _SAME_SHARE * min(len(late), len(early)))
 
 
 _FEWEST_SHARED: Final = 4
 _SAME_SHARE: Final = 0.6
+
+
+# ---------------------------------------------------------------- what a message leaves of earlier notes
+
+
+def after_statement(trail: Trail, event: AssistantText, step: int) -> Notes:
+    """The notes after one more message of the agent: with what it says, without what it makes obsolete."""
+    earlier = tuple(note for note in trail.notes if note.record != event.record)
+    new = tuple(message_notes(event, step, trail.turns))
+    last = trail.statements[-1].record if trail.statements else ""
+    finished = {_label(match[1]) for match in _FINISHED.finditer(event.text)}
+    replaced_kinds = {note.kind for note in new if KINDS[note.kind].merge is Merge.NEWEST_REPLACES}
+    done = [note.text for note in new if note.kind is NoteKind.CONFIRMED]
+    failed = [note.text for note in new if note.kind is NoteKind.FAILED]
+    passes = any(cues.states_pass(note.text) for note in new)
+    status = any(cues.states_status(note.text) for note in new)
+    edited_at = last_edit(trail)
+    rejected = _rejected(note.text for note in new if note.kind is NoteKind.DECISION)
+
+    def stands(note: Note) -> bool:
+        if note.source not in _BY_AGENT:
+            return True
+        if note.kind is NoteKind.DECISION and choices.is_rejected(note.text, rejected):
+            return False
+        if note.record == last and note.source is NoteSource.MESSAGE and is_passing(note):
+            return False
+        if note.kind in replaced_kinds or (finished and _is_finished(note, finished)):
+            return False
+        if (done or failed) and _is_over(note, done, failed):
+            return False
+        if passes and is_resolved(note, edited_at):
+            return False
+        return not (status and cues.states_status(note.text))
+
+    return with_notes(tuple(note for note in earlier if stands(note)), new)
+
+
+def message_notes(event: AssistantText, step: int, turn: int) -> Iterator[Note]:
+    """What a message of the agent says, sentence by sentence."""
+    units = reader.units(event.text)
+    for unit in units:
+        text = shortened(cues.without_filler(unit.text), NOTE_KEPT)
+        if not _tells(text) and unit is not units[-1]:
+            continue
+        kind = _kind_of(unit, text)
+        yield Note(
+            kind,
+            text,
+            event.at,
+            event.record,
+            step,
+            turn=turn,
+            place=unit.place,
+            heading=shortened(unit.heading, _HEADING_KEPT),
+            is_last=unit is units[-1],
+        )
+    for heading, command in reader.commands_in(event.text):
+        text = f"Command: `{command}`"
+        yield Note(
+            NoteKind.NEED, text, event.at, event.record, step, turn=turn, heading=heading[:_HEADING_KEPT]
+        )
+
+
+def _tells(text: str) -> bool:
+    """Whether a text says something by itself; a name alone does not."""
+    if _CHEERS.fullmatch(text):
+        return False
+    return len(text) >= _SHORTEST_NOTE and (
+        len(_PLAIN_WORD.findall(_CODE.sub(" ", text))) >= _FEWEST_WORDS or not text.isascii()
+    )
+
+
+_PLAIN_WORD: Final = compiled(r"(?<![\w./-])[A-Za-z][a-z']*(?![\w/(]|\.\w)")
+_CODE: Final = compiled(r"`[^`]*`")
+_CHEERS: Final = compiled(r"(?:that|this|it|everything|all|looks?|now)\b[^`/\d]{0,40}[!.]", re.IGNORECASE)
+"""A short remark without a name or number: "That looks perfect!"."""
+_FEWEST_WORDS: Final = 2
+_FEWEST_CONTENT: Final = 3
+"""A remark with fewer content words says nothing without what it answered: "this is acceptable"."""
+
+
+def _kind_of(unit: reader.Unit, text: str) -> NoteKind:
+    """The kind of a unit: by a sure rule, otherwise by its heading, otherwise by its cues."""
+    if unit.kind is not None:
+        return unit.kind
+    hint = _BY_SECTION.get(cues.heading_hint(unit.heading) or Section.WHERE)
+    if hint and not (hint is NoteKind.FINDING and unit.is_item and cues.is_imperative(text)):
+        return hint
+    if cues.announces(text) or cues.announces(unit.text):
+        return NoteKind.DOING
+    if unit.is_item and cues.is_imperative(text):
+        return NoteKind.NEXT
+    hints = cues.cues_in(text)
+    return next((kind for cue, kind in _BY_CUE.items() if cue in hints), NoteKind.FINDING)
+
+
+_BY_SECTION: Final = {
+    Section.DONE: NoteKind.CONFIRMED,
+    Section.NEXT: NoteKind.NEXT,
+    Section.DECISIONS: NoteKind.FINDING,
+    Section.FAILURES: NoteKind.FAILED,
+    Section.NOW: NoteKind.DOING,
+}
+_BY_CUE: Final = {
+    Cue.FINDING: NoteKind.FINDING,
+    Cue.CHOICE: NoteKind.FINDING,
+    Cue.DONE: NoteKind.CONFIRMED,
+    Cue.FAIL: NoteKind.FAILED,
+    Cue.NEXT: NoteKind.NEXT,
+}
+_BY_AGENT: Final = frozenset({NoteSource.MESSAGE, NoteSource.CLOSING, NoteSource.SUMMARY})
+
+
+def is_passing(note: Note) -> bool:
+    """Whether a note of the agent at work holds for the moment only: an intention, a guess, a lead-in."""
+    # "I'll use two tables, because rows are limited" announces a choice, which stays.
+    return note.kind is not NoteKind.DECISION and (
+        note.kind in (NoteKind.DOING, NoteKind.QUESTION)
+        or note.text.endswith((":", "：", "?", "？"))
+        or cues.announces(note.text)
+        or cues.is_imperative(note.text)
+        or cues.is_momentary(note.text)
+    )
+
+
+def is_resolved(note: Note, edited_at: int) -> bool:
+    """Whether a problem that the agent named is over, once files were edited since and a check passes."""
+    widely = note.source is NoteSource.MESSAGE
+    if (
+        note.source not in _BY_AGENT
+        or note.kind is NoteKind.DECISION  # a problem may be its reason
+        or note.step >= edited_at
+        or not cues.states_problem(note.text, widely=widely)
+    ):
+        return False
+    return not cues.states_lesson(note.text)
+
+
+def last_edit(trail: Trail) -> int:
+    """The step of the last change of a file."""
+    return max((touch.step for touch in trail.files if touch.action is not Action.READ), default=-1)
+
+
+# ---------------------------------------------------------------- what a prompt leaves of earlier notes
+
+
+def after_prompt(trail: Trail, event: Prompt, *, goes_on: bool) -> Notes:
+    """The notes after a prompt: the last message is now the end of its turn, and partly answered."""
+    asked = trail.statements[-1] if trail.statements else None
+    answers = tuple(answer_notes(trail.notes, event, asked, trail.steps))
+    last, goal = asked.record if asked else "", trail.goal.record if trail.goal else ""
+    objected, complains = cues.objects(event.text), cues.complains(event.text)
+    only_asked = cues.only_asks(event.text)
+    ruled = [
+        names for unit in reader.units(event.text) if cues.rules(unit.text) for names in [_names(unit.text)]
+    ]
+    forbidden = [_stems(clause[1]) for clause in _FORBIDS.finditer(event.text)]
+    rejected = _rejected(reader.sentences(_own_words(event.text)))
+    earlier = (
+        note
+        for note in trail.notes
+        if note.kind not in _CHOICES or not choices.is_rejected(note.text, rejected)
+    )
+    turn = trail.turns + 1
+
+    def stands(note: Note) -> bool:
+        if note.record == event.record or KINDS[note.kind].ends is Ending.USER_WRITES:
+            return False
+        if note.source in (NoteSource.PROMPT, NoteSource.PLAN):
+            return (goes_on and note.record == goal) or _still_asked(note, turn)
+        if note.source not in _BY_AGENT:
+            return True
+        if note.kind in _OPINIONS and (_is_overruled(note, ruled) or _is_forbidden(note, forbidden)):
+            return False
+        if goes_on or (only_asked and note.kind is NoteKind.NEXT):
+            return True
+        if _ends_with_turn(note):
+            return False
+        if note.record != last:
+            return True
+        if complains and note.kind is NoteKind.CONFIRMED:
+            return False
+        return not (_is_settled(note) or (objected and note.kind in _OPINIONS))
+
+    standing = (
+        replace(note, source=NoteSource.CLOSING) if note.record == last else note
+        for note in earlier
+        if stands(note)
+    )
+    return with_notes(tuple(standing), (*answers, *prompt_notes(event, trail.steps, turn)))
+
+
+def _ends_with_turn(note: Note) -> bool:
+    """Whether a sentence of the agent is over once the user asks for something else."""
+    if note.kind is NoteKind.NEXT or note.text.endswith(("?", "？")) or _is_shown_command(note):
+        return True
+    return note.source is NoteSource.SUMMARY and note.kind is NoteKind.DOING
+
+
+def _still_asked(note: Note, turn: int) -> bool:
+    """Whether something that the user asked or said earlier still counts after another prompt."""
+    if cues.is_for_the_moment(note.text) or cues.asks(note.text):
+        return False
+    if note.turn <= 1 and turn <= _AIM_TURNS:
+        return True
+    if len(content_words(note.text)) < _FEWEST_CONTENT:
+        return False
+    is_lasting = note.kind is NoteKind.CONSTRAINT or note.source is NoteSource.PLAN
+    return is_lasting or not cues.is_bare_request(note.text)
+
+
+_AIM_TURNS: Final = 3
+"""In so short a session the first request is still the aim behind the current one."""
+
+
+def _is_shown_command(note: Note) -> bool:
+    """Whether a note is a command that a message only showed, perhaps to propose it."""
+    return note.kind is NoteKind.NEED and note.text.startswith("Command: ")
+
+
+def _is_settled(note: Note) -> bool:
+    """Whether a sentence at the end of a turn is over with it: what was announced, guessed or waited for."""
+    passing = note.kind is NoteKind.DOING or cues.announces(note.text) or note.text.endswith((":", "："))
+    proposes = cues.recommends(note.text) or (cues.is_imperative(note.text) and not note.heading)
+    return passing or proposes or cues.is_momentary(note.text)
+
+
+_OPINIONS: Final = frozenset({NoteKind.DECISION, NoteKind.FINDING, NoteKind.UNTRIED})
+_CHOICES: Final = _OPINIONS | {NoteKind.CONSTRAINT}
+"""What the user ends by deciding against it, also a rule of their own."""
+
+
+def _rejected(sentences: Iterable[str]) -> frozenset[str]:
+    """What the sentences decide against."""
+    return frozenset(phrase for sentence in sentences for phrase in choices.rejected(sentence))
+
+
+def _is_overruled(note: Note, ruled: Sequence[frozenset[str]]) -> bool:
+    """Whether the user has laid down something about the same things."""
+    if not any(ruled):
+        return False
+    about = _names(note.text)
+    return any(len(about & names) >= 1 and len(about & names) * 2 >= len(about) for names in ruled)
+
+
+def _is_forbidden(note: Note, forbidden: Sequence[frozenset[str]]) -> bool:
+    """Whether the user has ruled out, word for word, what the agent decided or says that it does."""
+    if not any(len(clause) >= _FEWEST_FORBIDDEN for clause in forbidden) or _NEGATES.search(note.text):
+        return False
+    stems = _stems(note.text)
+    return any(len(clause) >= _FEWEST_FORBIDDEN and clause <= stems for clause in forbidden)
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(_INFLECTION.sub("", word) for word in content_words(text))
+
+
+_FORBIDS: Final = compiled(
+    r"\b(?:don['’]?t|do not|never|not|instead of|rather than)\s+([^.,:;!?\n]{3,80})", re.IGNORECASE
+)
+_NEGATES: Final = compiled(r"\b(?:not|never|no|instead of|rather than|without)\b|n['’]t\b", re.IGNORECASE)
+_INFLECTION: Final = compiled(r"(?<=[a-z]{3})(?:ing|ed|es|e|s)$")
+_FEWEST_FORBIDDEN: Final = 2
+"""A rule of one content word ("don't commit") may speak of something else."""
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(
+        name.lower() for name in (*names.names(text), *names.paths(text), *names.references(text))
+    )
+
+
+def prompt_notes(event: Prompt, step: int, turn: int) -> Iterator[Note]:
+    """What the user's prompt says, sentence by sentence: rules, and what is asked for.
+
+    Of what is to be remembered, only rules count.
+    """
+    remembers = bool(asked_to_remember(event.text))
+    # A question or a report may be worded like a rule.
+    constraints = [rule for rule in rules_in_prompt(event.text) if not reader.is_remark(rule)]
+    is_long = len(event.text) > _PASTES
+    source = NoteSource.PLAN if is_long else NoteSource.PROMPT
+    units = reader.units(_typed(reader.request_in(event.text)))
+    for unit in units[:_PROMPT_UNITS]:
+        if reader.is_generic(unit.text) or reader.is_bare_command(unit.text):
+            continue
+        is_rule = any(rule in unit.text for rule in constraints) or (
+            cues.rules(unit.text) and any(unit.text in rule for rule in constraints)
+        )
+        text = shortened(unit.text, NOTE_KEPT)
+        kind = NoteKind.CONSTRAINT if is_rule and not reader.is_remark(unit.text) else NoteKind.REQUEST
+        if unit.kind is NoteKind.NEED and not is_rule:
+            kind = NoteKind.NEED
+        if remembers and not is_rule:
+            continue
+        yield Note(
+            kind,
+            text,
+            event.at,
+            event.record,
+            step,
+            source=source,
+            turn=turn,
+            place=unit.place,
+            heading=shortened(unit.heading, _HEADING_KEPT),
+            is_last=unit is units[-1],
+        )
+    for heading, command in reader.commands_in(event.text):
+        text = f"{heading.capitalize() or 'Command'}: `{command}`"
+        yield Note(NoteKind.NEED, text, event.at, event.record, step, source=source, turn=turn)
+    texts = [unit.text for unit in units[:_PROMPT_UNITS]]
+    for rule in constraints:
+        if not any(rule in text or text in rule for text in texts):
+            yield Note(NoteKind.CONSTRAINT, rule, event.at, event.record, step, source=source, turn=turn)
+
+
+# ---------------------------------------------------------------- summaries
+
+
+def after_summary(trail: Trail, event: Compacted) -> Notes:
+    """The notes after a compaction: its summary tells the story so far, and replaces an earlier summary."""
+    others = tuple(note for note in trail.notes if note.source is not NoteSource.SUMMARY)
+    new: list[Note] = []
+    for unit in reader.units(event.summary):
+        kind = unit.kind or _SUMMARY_KINDS.get(
+            cues.heading_hint(unit.heading) or Section.DECISIONS, NoteKind.FINDING
+        )
+        text = shortened(cues.without_filler(unit.text), NOTE_KEPT)
+        if _tells(text) and not text.rstrip('"”').endswith(("?", "？")):
+            new.append(
+                Note(
+                    kind,
+                    text,
+                    event.at,
+                    event.record,
+                    trail.steps,
+                    source=NoteSource.SUMMARY,
+                    turn=trail.turns,
+                    place=unit.place,
+                    heading=shortened(unit.heading, _HEADING_KEPT),
+                )
+            )
+    # A summary may still tell what the user has ruled out.
+    rules = (note.text for note in others if note.kind is NoteKind.CONSTRAINT)
+    forbidden = [_stems(clause[1]) for rule in rules for clause in _FORBIDS.finditer(rule)]
+    allowed = [note for note in new if not _is_forbidden(note, forbidden)]
+    return with_notes(others, allowed[:_SUMMARY_UNITS])
+
+
+_SUMMARY_KINDS: Final = {**_BY_SECTION, Section.GOAL: NoteKind.REQUEST, Section.RULES: NoteKind.REQUEST}
+NOTE_KEPT: Final = 420
+_SHORTEST_NOTE: Final = 12
+_HEADING_KEPT: Final = 60
+_PROMPT_UNITS: Final = 50
+_SUMMARY_UNITS: Final = 80

@@ -78,8 +78,13 @@ def _located(path: str, folder: str | None, project: str) -> str:
     whole = path_below(folder, path)
     if not whole or whole == "/" or whole.startswith(_NO_FILES):
         return ""
-    in_project = bool(project) and whole.startswith(f"{project.rstrip('/')}/")
-    return "" if whole.startswith(_TEMPORARY) and not in_project else whole
+    return "" if is_temporary(whole, project) else whole
+
+
+def is_temporary(path: str, project: str = "") -> bool:
+    """Whether a path is below a temporary folder, and not in the project."""
+    in_project = bool(project) and f"{path}/".startswith(f"{project.rstrip('/')}/")
+    return f"{path}/".startswith(_TEMPORARY) and not in_project
 
 
 _MANAGED: Final = re.compile(r"^\*\*\* (Add|Update|Delete) File:|^\*\*\* Move to:", re.MULTILINE)

@@ -15,6 +15,7 @@ from holdfast.core.evidence.commands.outcomes import TestSummary
 from holdfast.core.evidence.commands.purpose import Purpose
 from holdfast.core.evidence.kinds import NoteKind
 from holdfast.core.evidence.patches import FileChange
+from holdfast.core.evidence.prose.lists import ItemState
 from holdfast.lazy_dataclass import dataclass
 
 PROMPTS_KEPT: Final = 12
@@ -24,6 +25,8 @@ COMMANDS_KEPT: Final = 30
 MENTIONS_KEPT: Final = 480
 CALLS_KEPT: Final = 64
 TEXT_KEPT: Final = 1_200
+WHOLE_KEPT: Final = 6_000
+ITEMS_KEPT: Final = 20
 COMMAND_KEPT: Final = 600
 TODOS_KEPT: Final = 60
 RUNNING_KEPT: Final = 8
@@ -38,6 +41,31 @@ class Utterance:
     at: int
     record: str = ""
     turn: str = ""
+    author: str = ""
+    """The model that wrote it about the session; empty if the user or the agent wrote it."""
+    inherited: str = ""
+    """The key of the session that it was inherited from; empty if it is the session's own."""
+
+
+class NoteSource(StrEnum):
+    """Where a note comes from. The values are stored: never rename one."""
+
+    PROMPT = "prompt"
+    PLAN = "plan"
+    """A long prompt, or a plan that the user approved."""
+    REPLY = "reply"
+    """The user's answer to a question, or the reason for refusing a tool call."""
+    MESSAGE = "message"
+    """What the agent says while it works."""
+    CLOSING = "closing"
+    """The last message of a turn, which the user has answered."""
+    SUMMARY = "summary"
+    """The harness's own summary at a compaction."""
+    COMMIT = "commit"
+    COMMAND = "command"
+    """A command that failed, and what ended the failure."""
+    TRACKER = "tracker"
+    """A task, issue or pull request that a command changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +78,18 @@ class Note:
     record: str
     step: int = 0
     by_user: bool = False
-    """Whether it is the user's reply to a tool call: an answer, or a reason for refusing."""
+    """Whether it is the user's reply: an answer, or a reason for refusing a tool call."""
+    source: NoteSource = NoteSource.MESSAGE
+    turn: int = 0
+    """How many prompts the user had written."""
+    place: int = 0
+    """Its place in the message."""
+    heading: str = ""
+    """The heading or lead-in above it, in lower case."""
+    is_last: bool = False
+    """Whether it ends its message."""
+    inherited: str = ""
+    """The key of the session that it was inherited from; empty if it is the session's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +117,8 @@ class CommandRun:
     times: int = 1
     step: int = 0
     aim: Purpose = Purpose.DO
+    inherited: str = ""
+    """The key of the session that it was inherited from; empty if it is the session's own."""
 
 
 class Thing(StrEnum):
@@ -119,6 +160,8 @@ class OpenCall:
     """The task given to a subagent."""
     aim: Purpose = Purpose.DO
     """For a command: its purpose, taken from the full text, of which only a part is stored."""
+    whole: str = ""
+    """The text of a command that git or a tracker reports about, or the plan that the user is asked about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +177,17 @@ class Running:
     command: str = ""
     task: str = ""
     over: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RequestedItem:
+    """An item of the list that the user asked to work through, or a step of the plan that was approved."""
+
+    label: str
+    text: str
+    state: ItemState
+    at: int
+    record: str
 
 
 @dataclass(frozen=True)  # without slots, to be renewed
@@ -157,12 +211,23 @@ class Trail:
     open_calls: tuple[OpenCall, ...] = ()
     subagent_files: tuple[FileTouch, ...] = ()
     running: tuple[Running, ...] = ()
+    items: tuple[RequestedItem, ...] = ()
+    """The list that the user asked to work through."""
+    turns: int = 0
+    """The number of the user's prompts so far."""
     steps: int = 0
     """The number of tool calls and statements so far: the clock that says how recent something is."""
+    inherits: tuple[str, ...] = ()
+    """The keys of the sessions whose work it goes on with, the nearest last."""
 
     def is_empty(self) -> bool:
-        """Whether nothing worth storing has happened."""
-        return not (self.prompts or self.statements or self.files or self.commands or self.todos)
+        """Whether nothing worth storing has happened in the session itself."""
+        has_own = (
+            any(not prompt.inherited for prompt in self.prompts)
+            or any(not run.inherited for run in self.commands)
+            or any(not todo.inherited for todo in self.todos)
+        )
+        return not (has_own or self.statements or self.files)
 
     def noted(self, kind: NoteKind) -> tuple[Note, ...]:
         """The notes of one kind, oldest first."""
@@ -194,7 +259,9 @@ def open_todos(trail: Trail) -> tuple[Todo, ...]:
 
 def with_todo(todos: tuple[Todo, ...], entry: Todo) -> tuple[Todo, ...]:
     """The list with one entry added, changed or removed; an unknown entry without text is ignored."""
-    before = next((todo for todo in todos if todo.id == entry.id), None)
+    # The ids of inherited entries are another list's; one that is written down again is the session's own.
+    todos = tuple(todo for todo in todos if not todo.inherited or todo.text != entry.text)
+    before = next((todo for todo in todos if todo.id == entry.id and not todo.inherited), None)
     if entry.status == _DELETED:
         return tuple(todo for todo in todos if todo is not before)
     if before is None:

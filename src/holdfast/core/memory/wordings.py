@@ -66,6 +66,11 @@ def _fingerprints(text: str, hashes: _WordHashes) -> tuple[Fingerprint, ...]:
     )
 
 
+def is_mark_alone(text: str) -> bool:
+    """Whether nothing but marks and punctuation is left of a text."""
+    return FORGOTTEN in text and not _WORD.search(text.replace(FORGOTTEN, ""))
+
+
 class Wordings:
     """Forgotten wordings, and how to remove them from texts."""
 

@@ -5,27 +5,22 @@ A checkpoint is taken, never edited.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import blake2s
 
-from holdfast.core.evidence.fact_lines import command_line, file_line, git_lines
-from holdfast.core.evidence.kinds import KINDS, KindTable, NoteKind
-from holdfast.core.evidence.notes import notes_to_show
-from holdfast.core.evidence.trail import Trail
+from holdfast.core.evidence.kinds import Section
+from holdfast.core.evidence.lineage import without_inherited
+from holdfast.core.evidence.trail import Utterance, fast_replace
 from holdfast.core.memory.memory import Memory
 from holdfast.core.session.rolling import Outline, outline_of
-from holdfast.core.session.session import Session, Trigger, consume
+from holdfast.core.session.session import Session, Trigger, consume, work_of
 from holdfast.core.text.strings import elapsed, one_line, shortened
+from holdfast.core.work.lines import SECTION_TITLES, section_lines
+from holdfast.core.work.state import WorkState
 from holdfast.lazy_dataclass import dataclass
 
 HEAD = "## Session Checkpoint"
 """How a rule-based digest begins."""
-_PROMPTS = "### Last Prompts"
-PROMPTS_SHOWN = 5
-STATEMENTS_SHOWN = 3
-NOTES_SHOWN = 12
-FILES_SHOWN = 20
-COMMANDS_SHOWN = 10
 ID_SHOWN = 8
 
 
@@ -48,7 +43,7 @@ class Checkpoint:
     window: int
     created_at: int
     words: str = ""
-    """The words of the agent, the user or the harness, if any."""
+    """The words of the agent, the user, the harness or a model, if any."""
     outline: Outline = Outline()
 
 
@@ -57,8 +52,11 @@ def take(
 ) -> tuple[Session, Checkpoint]:
     """The session with nothing pending, and a checkpoint of its current state.
 
-    `accessed` are the memories recalled most often since the last one.
+    It says nothing that the session inherited: its predecessor's checkpoints do. `accessed` are the memories
+    recalled most often since the last one.
     """
+    own = fast_replace(session, trail=without_inherited(session.trail))
+    state = work_of(own)
     checkpoint = Checkpoint(
         id=id,
         session=session.key,
@@ -68,26 +66,36 @@ def take(
         project_id=session.project.project_id,
         worktree_id=session.project.worktree_id,
         trigger=trigger,
-        digest=digest(session, trigger, words, at, accessed),
+        digest=digest(own, state, trigger, words, at, accessed),
         prompt_count=session.prompts_known,
         memory_queries=session.pending_queries,
         recent_remembers=session.pending_remembers,
         window=session.window,
         created_at=at,
         words=words,
-        outline=outline_of(session.trail, session.pressure.used, session.messages),
+        outline=outline_of(state, own.trail, session.pressure.used, session.messages),
     )
     return consume(session, at), checkpoint
 
 
+def own_words(checkpoint: Checkpoint) -> Utterance | None:
+    """What the agent, the user or a model wrote down in this checkpoint; None if it was made by rule."""
+    is_written = checkpoint.trigger in (Trigger.AGENT, Trigger.EXPLICIT) or checkpoint.outline.model
+    if not checkpoint.words or not is_written:
+        return None
+    return Utterance(checkpoint.words, checkpoint.created_at, checkpoint.id, author=checkpoint.outline.model)
+
+
 def gist(digest: str) -> str:
-    """What distinguishes a digest in a list: the last prompt of a rule-based one, otherwise all of it."""
+    """What distinguishes a digest in a list: what was going on or, if it does not say, the goal."""
     if not digest.startswith(HEAD):
         return digest
-    _, _, prompts = digest.partition(f"\n{_PROMPTS}\n")
-    rows = [line.removeprefix("- ") for line in prompts.partition("\n\n")[0].split("\n")]
-    # Without prompts: the evidence below the head, which is the same in all digests.
-    return rows[-1] or digest.partition("\n\n")[2] or digest
+    for section in (Section.NOW, Section.GOAL):
+        _, _, below = digest.partition(f"\n{_heading(section)}\n")
+        if below:
+            return below.partition("\n\n")[0].split("\n")[-1].removeprefix("- ")
+    # Without either: the evidence below the head, which is the same in all digests.
+    return digest.partition("\n\n")[2] or digest
 
 
 def record_id(at: int, unique: str) -> str:
@@ -97,21 +105,19 @@ def record_id(at: int, unique: str) -> str:
 
 def digest(
     session: Session,
+    state: WorkState,
     trigger: Trigger,
     words: str,
     at: int,
     accessed: Sequence[Memory] = (),
-    kinds: KindTable = KINDS,
 ) -> str:
-    """The checkpoint's text: the agent's own words, otherwise the evidence and the harness's words."""
+    """The checkpoint's text: the agent's own words, otherwise the work state and the harness's words."""
     if trigger in (Trigger.AGENT, Trigger.EXPLICIT) and words:
         return words
-    git = _rows("### Git", git_lines(session.git))
     sections = [
         _head(session, at),
         _memory_activity(session, accessed),
-        *_evidence(session.trail, kinds),
-        git,
+        *(_rows(_heading(section), section_lines(state, section)) for section in Section),
     ]
     if words:
         sections.append(f"### Session Context\n{words.strip()}")
@@ -138,27 +144,14 @@ def _memory_activity(session: Session, accessed: Sequence[Memory]) -> str:
     return "\n".join(lines) if len(lines) > 1 else ""
 
 
-def _evidence(trail: Trail, kinds: KindTable) -> list[str]:
-    return [
-        _rows(_PROMPTS, [_line(prompt.text, 300) for prompt in trail.prompts[-PROMPTS_SHOWN:]]),
-        *(_rows(f"### {row.heading}", _notes(trail, row.kind)) for row in kinds.values() if row.heading),
-        _rows("### Files", [file_line(touch) for touch in reversed(trail.files[-FILES_SHOWN:])]),
-        _rows("### Commands", [command_line(run) for run in reversed(trail.commands[-COMMANDS_SHOWN:])]),
-        _rows("### To-dos", [f"[{todo.status}] {one_line(todo.text)}" for todo in trail.todos]),
-        _rows(
-            "### Last Statements",
-            [_line(statement.text, 600) for statement in trail.statements[-STATEMENTS_SHOWN:]],
-        ),
-    ]
-
-
-def _notes(trail: Trail, kind: NoteKind) -> list[str]:
-    return [_line(note.text, 300) for note in notes_to_show(kind, trail)[-NOTES_SHOWN:]]
+def _heading(section: Section) -> str:
+    return f"### {SECTION_TITLES[section]}"
 
 
 def _line(text: str, limit: int) -> str:
     return shortened(one_line(text), limit)
 
 
-def _rows(title: str, rows: list[str]) -> str:
-    return "\n".join([title, *(f"- {row}" for row in rows)]) if rows else ""
+def _rows(title: str, rows: Iterable[str]) -> str:
+    lines = [f"- {row}" for row in rows]
+    return "\n".join([title, *lines]) if lines else ""

@@ -209,14 +209,29 @@ class Threshold:
         return self.prompt
 
 
+DIGEST_SECTIONS: Final = (
+    "Goal, Rules (the user's words), Done, Now, Next, Decisions (what over what, and why), "
+    "Failures (with the line that says why), Questions, Where"
+)
+"""What an agent is asked to write down, wherever it is asked; `core.work.written` reads it by these names."""
+_DIGEST_REQUEST: Final = f"Also call `session_digest`, if you have it: {DIGEST_SECTIONS}."
 THRESHOLDS: Final = (
-    Threshold(50, "Context at 50%. Consider noting key decisions to memory.", Delivery.SYSTEM),
-    Threshold(75, "Context at 75%. Write important context to memory/YYYY-MM-DD.md now.", Delivery.SYSTEM),
+    Threshold(
+        50,
+        f"Context at 50%. Consider noting key decisions to memory.\n{_DIGEST_REQUEST}",
+        Delivery.SYSTEM,
+    ),
+    Threshold(
+        75,
+        f"Context at 75%. Write important context to memory/YYYY-MM-DD.md now.\n{_DIGEST_REQUEST}",
+        Delivery.SYSTEM,
+    ),
     Threshold(
         90,
         "[SYSTEM: pre-compaction memory flush]\n"
         "Context at 90%. Compaction imminent.\n"
         "Store durable memories now (use memory/YYYY-MM-DD.md; create memory/ if needed).\n"
+        f"{_DIGEST_REQUEST}\n"
         "If nothing to store, reply with NO_REPLY.",
         Delivery.MARKED,
     ),

@@ -1,22 +1,23 @@
 """Rolling checkpoints: taken while the window fills, when all of it is still visible.
 
-When one is due, and its fields, derived by rule. Taking and storing it is done elsewhere.
+When one is due, and its fields, taken from the work state. Taking and storing it is done elsewhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Final
 
-from holdfast.core.evidence.kinds import KINDS, KindTable, Section
+from holdfast.core.evidence.kinds import Section
 from holdfast.core.evidence.trail import Thing, Trail
-from holdfast.core.text.strings import one_line, shortened
+from holdfast.core.text.strings import shortened
+from holdfast.core.work.answer import RejectedSentence
+from holdfast.core.work.lines import SECTION_TITLES, section_lines
+from holdfast.core.work.state import WorkState
 from holdfast.lazy_dataclass import dataclass
 
 TOPICS: Final = 8
-NOTES: Final = 12
-NOTE_CHARS: Final = 300
 SUMMARY_CHARS: Final = 1_200
 
 
@@ -49,6 +50,12 @@ class Outline:
     topics: tuple[str, ...] = ()
     open_questions: tuple[str, ...] = ()
     key_decisions: tuple[str, ...] = ()
+    model: str = ""
+    """The model that wrote the checkpoint's words, if one did."""
+    left_out: tuple[RejectedSentence, ...] = ()
+    """What that model wrote and the check of its answer left out."""
+    no_answer: str = ""
+    """Why no model wrote the checkpoint's words, if one was asked to."""
 
     def mapped(self, change: Callable[[str], str]) -> Outline:
         """The same outline with `change` applied to every text."""
@@ -58,6 +65,8 @@ class Outline:
             topics=tuple(map(change, self.topics)),
             open_questions=tuple(map(change, self.open_questions)),
             key_decisions=tuple(map(change, self.key_decisions)),
+            left_out=tuple(RejectedSentence(change(one.text), change(one.reason)) for one in self.left_out),
+            no_answer=change(self.no_answer),
         )
 
 
@@ -73,15 +82,15 @@ def after_checkpoint(rolling: Rolling, policy: RollingPolicy, percent: int, prom
     return Rolling(tuple(sorted(_passed(policy, percent) | set(rolling.passed))), prompts)
 
 
-def outline_of(trail: Trail, used: int, messages: int, kinds: KindTable = KINDS) -> Outline:
-    """The fields of a checkpoint of this trail."""
+def outline_of(state: WorkState, trail: Trail, used: int, messages: int) -> Outline:
+    """The fields of a checkpoint of this work."""
     return Outline(
-        summary=shortened("\n".join(_summary(trail, kinds)), SUMMARY_CHARS),
+        summary=shortened("\n".join(_summary(state)), SUMMARY_CHARS),
         tokens=used,
         messages=messages,
-        topics=_topics(trail),
-        open_questions=_notes(trail, Section.QUESTIONS, kinds),
-        key_decisions=_notes(trail, Section.DECISIONS, kinds),
+        topics=topics_of(trail),
+        open_questions=section_lines(state, Section.QUESTIONS),
+        key_decisions=section_lines(state, Section.DECISIONS),
     )
 
 
@@ -89,31 +98,16 @@ def _passed(policy: RollingPolicy, percent: int) -> set[int]:
     return {threshold for threshold in policy.percents if threshold <= percent}
 
 
-def _summary(trail: Trail, kinds: KindTable) -> list[str]:
-    """The goal, the last statement and the next steps, in their original words."""
-    lines: list[str] = []
-    if trail.goal is not None:
-        lines.append(f"Goal: {_line(trail.goal.text)}")
-    if trail.statements:
-        lines.append(f"Last said: {_line(trail.statements[-1].text)}")
-    if steps := _notes(trail, Section.NEXT, kinds):
-        lines.append(f"Next: {'; '.join(steps)}")
-    return lines
+def _summary(state: WorkState) -> Iterator[str]:
+    """The goal, what is going on and what comes next, a line each."""
+    for section in (Section.GOAL, Section.NOW, Section.NEXT):
+        if lines := section_lines(state, section):
+            yield f"{SECTION_TITLES[section]}: {'; '.join(lines)}"
 
 
-def _topics(trail: Trail) -> tuple[str, ...]:
+def topics_of(trail: Trail) -> tuple[str, ...]:
     """The names that the work is about, the most used first; programs and options are no topics."""
     topical = (Thing.NAME, Thing.FILE, Thing.REFERENCE)
     mentions = [mention for mention in trail.mentions if mention.thing in topical]
     mentions.sort(key=lambda mention: (mention.use, mention.step), reverse=True)
     return tuple(mention.shown or mention.name for mention in mentions[:TOPICS])
-
-
-def _notes(trail: Trail, section: Section, kinds: KindTable) -> tuple[str, ...]:
-    """The notes of a section, of the kinds that a digest shows."""
-    shown = [row.kind for row in kinds.values() if row.section is section and row.heading]
-    return tuple(_line(note.text) for kind in shown for note in trail.noted(kind)[-NOTES:])
-
-
-def _line(text: str) -> str:
-    return shortened(one_line(text), NOTE_CHARS)

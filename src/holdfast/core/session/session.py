@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
 from typing import TypeAlias
@@ -35,7 +36,7 @@ from holdfast.core.evidence.follow import (
     same_prompt,
     with_transcript_record,
 )
-from holdfast.core.evidence.trail import Trail, fast_replace
+from holdfast.core.evidence.trail import Trail, Utterance, fast_replace
 from holdfast.core.session.agent_prompts import Flush, FlushPolicy, after_event
 from holdfast.core.session.pressure import (
     KnownModel,
@@ -50,6 +51,8 @@ from holdfast.core.session.pressure import (
 from holdfast.core.session.rolling import Rolling, RollingPolicy, after_checkpoint, is_checkpoint_due
 from holdfast.core.text.strings import query_terms, shortened
 from holdfast.core.text.untrusted import is_brief
+from holdfast.core.work.compute import work_state
+from holdfast.core.work.state import WorkState
 from holdfast.lazy_dataclass import dataclass
 
 QUERIES_PENDING = 20
@@ -196,7 +199,7 @@ def advance(session: Session, event: Event, policy: Policy) -> tuple[Session, tu
         case Usage(agent="main"):
             return _counted(session, event, policy)
         case Compacted():
-            return _compacted(session, event)
+            return _compacted(_worked(session, event), event)
         case CompactionImminent():
             words = event.session_context or event.instructions
             announced = fast_replace(session, compaction_announced=True)
@@ -297,6 +300,11 @@ def end_session(session: Session, phase: Phase, at: int, reason: str) -> Session
 def is_imported(session: Session) -> bool:
     """Whether only the conversation is stored, and no state to continue from."""
     return session.end_reason == IMPORTED
+
+
+def work_of(session: Session, written: Sequence[Utterance] = ()) -> WorkState:
+    """The work state of a session, which everything that shows the session renders."""
+    return work_state(session.trail, session.git, session.project, written)
 
 
 def tick(session: Session, policy: Policy, now: int) -> Session:

@@ -239,9 +239,14 @@ def _has_injection_sign(folded: str) -> bool:
 
     Most texts have no sign, so each begins with a plain search for the words that it needs.
     """
-    return any(
-        any(word in folded for word in words) and sign.search(folded) for words, sign in _INJECTION_SIGNS
-    )
+    for words, sign in _INJECTION_SIGNS:
+        # A plain loop: a generator would take longer than what it looks for.
+        for word in words:
+            if word in folded:
+                if sign.search(folded):
+                    return True
+                break
+    return False
 
 
 def _injection_sign(words: str, *parts: str) -> tuple[tuple[str, ...], re.Pattern[str]]:

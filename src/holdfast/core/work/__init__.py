@@ -1,1 +1,1 @@
-"""Work: what a ledger and a handoff say about a session."""
+"""Work: the state of a session's work, which every document about it renders."""

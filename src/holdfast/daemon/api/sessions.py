@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 from holdfast.core.brief.brief_input import Reason
 from holdfast.core.brief.budget import budget_for
 from holdfast.core.brief.compose import Brief
+from holdfast.core.evidence.kinds import Section
 from holdfast.core.session.checkpoint import Checkpoint
 from holdfast.core.session.session import Phase, Session, Trigger
 from holdfast.daemon.api.dependencies import ExecutorDep, Page, Paged
@@ -18,7 +19,14 @@ from holdfast.engine.briefing.resume import preview_brief
 from holdfast.engine.engine import Engine
 from holdfast.engine.repository.projects import project_if_stored, project_named
 from holdfast.engine.views import timeline
-from holdfast.engine.views.serialisation import Row, checkpoint_row, item_row, receipt_row, session_row
+from holdfast.engine.views.serialisation import (
+    Row,
+    checkpoint_row,
+    item_row,
+    receipt_row,
+    session_details_row,
+    session_row,
+)
 from holdfast.engine.views.timeline import Point
 from holdfast.errors import NotThere
 from holdfast.stores.base import PageMark
@@ -31,6 +39,7 @@ class SessionRow(BaseModel):
     """One conversation in a harness."""
 
     session_key: str
+    title: str = Field(description="What it is about, in at most 60 characters.")
     harness: str
     project: str
     project_normalized: str
@@ -49,6 +58,26 @@ class SessionRow(BaseModel):
     flush_asked: list[int]
     flush_asked_at: str | None
     flushActioned: bool  # noqa: N815 - the name that other programs know it by
+
+
+class StatementRow(BaseModel):
+    """One sentence of a work state that still holds."""
+
+    text: str
+    at: str | None
+    source: str = Field(description="The record that it comes from.")
+    kind: str | None = Field(description="What kind of sentence it is, where the section does not say.")
+    by_user: bool = Field(description="Whether the user said it or agreed to it.")
+    worth: float = Field(description="How likely the one who takes over needs it, from 0 to 1.")
+    supersedes: list[str] = Field(description="The records of earlier statements that it replaces.")
+
+
+class SessionWithWork(SessionRow):
+    """A session with its work state."""
+
+    work: dict[Section, list[StatementRow]] = Field(
+        description="What someone who takes over must know, by section, oldest first."
+    )
 
 
 class SessionPage(Page[SessionRow]):
@@ -114,10 +143,10 @@ async def happened(executor: ExecutorDep, paging: Paged, session_key: str) -> ob
     return await executor.do(fetch)
 
 
-@router.get("/sessions/{session_key:path}", name="one", response_model=SessionRow)
+@router.get("/sessions/{session_key:path}", name="one", response_model=SessionWithWork)
 async def one_session(executor: ExecutorDep, session_key: str) -> object:
-    """One session, by its key."""
-    return await executor.do(lambda engine: session_row(engine, _session(engine, session_key)))
+    """One session, by its key, with its work state."""
+    return await executor.do(lambda engine: session_details_row(engine, _session(engine, session_key)))
 
 
 @router.get("/pressure", response_model=PressurePage)
@@ -380,7 +409,7 @@ def next_row(engine: Engine, project: str, reason: Reason) -> Row:
         "reason": composed.brief_input.reason if composed else None,
         "predecessor": composed.brief_input.session.key if composed else None,
         "created_at": to_iso(engine.clock()),
-        "budget": budget.brief,
+        "budget": budget.brief_most,
         "size": len(brief.text),
         "items": [item_row(item) for item in brief.items],
     }

@@ -30,7 +30,7 @@ from holdfast.engine.memory import recall, remember
 from holdfast.engine.repository.projects import project_named
 from holdfast.engine.views import measurements, timeline
 from holdfast.engine.views.measurements import Metrics, measure
-from holdfast.engine.views.serialisation import Row, memory_row, receipt_row, session_row
+from holdfast.engine.views.serialisation import Row, memory_row, receipt_row, session_details_row, session_row
 from holdfast.engine.views.timeline import Point, TimelineView, timeline_view
 from holdfast.errors import NotThere
 from holdfast.files import ledger as ledger_files
@@ -90,7 +90,7 @@ def one_session(engine: Engine, key: str, point: str) -> SessionDetails:
     session = _session(engine, key)
     checkpoints = engine.store.checkpoints_of_session(key, CHECKPOINTS_SHOWN)
     return SessionDetails(
-        session_row(engine, session),
+        session_details_row(engine, session),
         timeline_view(engine, key),
         [_checkpoint_row(checkpoint) for checkpoint in checkpoints],
         _point(engine, key, point) if point else None,

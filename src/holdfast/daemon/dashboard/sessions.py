@@ -7,6 +7,7 @@ from pathlib import PurePath
 from typing import Final
 from urllib.parse import quote
 
+from holdfast.core.work.lines import SECTION_TITLES
 from holdfast.daemon.dashboard.frame import (
     PageContext,
     Row,
@@ -25,6 +26,7 @@ from holdfast.daemon.dashboard.frame import (
     session_path,
     short,
     table,
+    with_code,
 )
 from holdfast.daemon.dashboard.html import NOTHING, Html, el
 from holdfast.daemon.dashboard.plots import timeline
@@ -120,8 +122,8 @@ def _term(name: str, value: object) -> Html:
 
 
 def _name(row: Row) -> str:
-    """A session's short name: the directory that it works in."""
-    return PurePath(str(row["project"])).name or short(str(row["session_key"]))
+    """A session's title or, if nothing is known of its work, the directory that it works in."""
+    return str(row["title"]) or PurePath(str(row["project"])).name or short(str(row["session_key"]))
 
 
 def _key(row: Row) -> Html:
@@ -144,8 +146,9 @@ def session_page(
     return page(
         view,
         "",
-        f"Session {short(key)}",
+        row["title"] or f"Session {short(key)}",
         _about_session(view, row),
+        section("Work state", _work_state(view, row), id="work", live=True),
         section("Timeline", _timeline(row, timeline_view, point), id="timeline", live=True),
         _detail(view, point),
         section("Checkpoints", _checkpoints(view, key, checkpoints), id="checkpoints"),
@@ -158,7 +161,7 @@ def _about_session(view: PageContext, row: Row) -> Html:
     continues = el("p", "Continues ", session_link(parent), f" ({row['lineage']})") if parent else NOTHING
     return el(
         "div",
-        el("p", phase_badge(row), " ", badge(row["harness"]), " ", row["model"]),
+        el("p", phase_badge(row), " ", badge(row["harness"]), " ", _key(row), " ", row["model"]),
         el("p", row["project"], class_="path"),
         continues,
         el("p", IMPORTED) if row["imported"] else NOTHING,
@@ -172,6 +175,26 @@ def _about_session(view: PageContext, row: Row) -> Html:
         ),
         class_="about",
     )
+
+
+def _work_state(view: PageContext, row: Row) -> Html:
+    """The statements by section; an empty section is left out."""
+    sections = [(title, row["work"][section]) for section, title in SECTION_TITLES.items()]
+    if not any(statements for _, statements in sections):
+        return empty("Nothing is known of its work.", "The agent's goal, steps and results show up here.")
+    return el("dl", [_statements(view, *each) for each in sections if each[1]], class_="work")
+
+
+def _statements(view: PageContext, title: str, statements: Sequence[Row]) -> Html:
+    lines = [
+        el(
+            "li",
+            with_code(statement["text"]),
+            el("small", " · ", view.ago(statement["at"])) if statement["at"] else NOTHING,
+        )
+        for statement in statements
+    ]
+    return el("div", el("dt", title), el("dd", el("ul", lines)))
 
 
 def _timeline(row: Row, timeline_view: TimelineView, point: Row | None) -> Html:

@@ -60,8 +60,8 @@ from holdfast.core.session import agent_prompts
 from holdfast.core.session.agent_prompts import FlushPolicy
 from holdfast.core.session.checkpoint import HEAD, digest
 from holdfast.core.session.pressure import Threshold, capacity, factor_of, gauge
-from holdfast.core.session.rolling import Outline, outline_of
-from holdfast.core.session.session import Session, Trigger
+from holdfast.core.session.rolling import Outline
+from holdfast.core.session.session import Session, Trigger, work_of
 from holdfast.core.text.strings import shortened
 from holdfast.engine.agent_log.append import Appended, Owner, append, path_at, path_before, path_of, state_of
 from holdfast.engine.briefing.pressure_warning import Fill, is_shown
@@ -451,8 +451,7 @@ def _summary(
 
 def _by_rule(session: Session, path: Sequence[Record], lost: FromModel, at: int) -> str:
     """The summary without a model: the session's digest, and what a model wrote earlier."""
-    outline = outline_of(session.trail, session.pressure.used, session.messages)
-    parts = [digest(session, Trigger.PRE_COMPACTION, "", at), outline.summary]
+    parts = [digest(session, work_of(session), Trigger.PRE_COMPACTION, "", at)]
     written = old_checkpoint(path) or lost.earlier
     if written and not written.startswith(HEAD):
         parts.append(f"### Earlier\n{shortened(written, EARLIER_CHARS)}")

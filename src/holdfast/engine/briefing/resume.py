@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
-from holdfast.core.brief.brief_input import BriefInput, Reason
+from holdfast.core.brief.brief_input import BriefInput, Reason, left_out_items, left_out_of
 from holdfast.core.brief.budget import AnswerLimit, Budget, budget_for
 from holdfast.core.brief.compose import (
     Brief,
@@ -29,7 +29,8 @@ from holdfast.core.events.world import Project
 from holdfast.core.evidence.trail import Utterance
 from holdfast.core.memory.memory import identity
 from holdfast.core.memory.ranking import query_words
-from holdfast.core.session.session import Phase, Process, Session, Trigger, begin, needs_brief
+from holdfast.core.session.checkpoint import own_words
+from holdfast.core.session.session import Phase, Process, Session, begin, needs_brief
 from holdfast.core.text.strings import elapsed
 from holdfast.engine import index
 from holdfast.engine.briefing.start_context import loaded_at_start
@@ -37,6 +38,7 @@ from holdfast.engine.documents.ledger import leading
 from holdfast.engine.engine import Engine
 from holdfast.engine.index import visible_from
 from holdfast.engine.liveness import Liveness, liveness_of
+from holdfast.engine.recording.inherit import inherit_work
 from holdfast.engine.recording.memorize import KIND as MEMORY
 from holdfast.engine.redaction.redactor import Redactor
 from holdfast.engine.repository import projects
@@ -109,7 +111,7 @@ def brief_to_give(
 
 def limit_of(harness: Harness) -> AnswerLimit:
     """The largest answer that the harness accepts."""
-    return AnswerLimit(harness.answer_limit, harness.answer_size)
+    return AnswerLimit(harness.answer_limit, harness.answer_size, not harness.stores_injected_text)
 
 
 def _fitting(
@@ -124,6 +126,7 @@ def _fitting(
     while limit and not limit.fits(brief.text):
         budget = budget.reduced(limit, brief.text)
         brief = compose_for_start(brief_input, budget)
+    brief = replace(brief, items=(*brief.items, *left_out_items(brief_input)))
     return ComposedBrief(brief_input, brief, budget)
 
 
@@ -332,7 +335,7 @@ def _own(engine: Engine, session: Session, reason: Reason) -> BriefInput | None:
     if reasons and not lost:
         return None
     brief_input = _input_from_session(engine, session, reason)
-    return replace(brief_input, words=(*_words_at_compaction(engine, session), *brief_input.words)[:2])
+    return replace(brief_input, context=_context_at_compaction(engine, session))
 
 
 def _input_from_session(engine: Engine, session: Session, reason: Reason) -> BriefInput:
@@ -342,15 +345,15 @@ def _input_from_session(engine: Engine, session: Session, reason: Reason) -> Bri
     return _with_words(engine, _checked(engine, brief_input))
 
 
-def _words_at_compaction(engine: Engine, session: Session) -> tuple[Utterance, ...]:
+def _context_at_compaction(engine: Engine, session: Session) -> Utterance | None:
     """The harness's words about the session when it announced the compaction that ended the last window."""
     compacted = [one.at for one in session.compactions[-2:]] or [session.last_event_at]
     before = compacted[0] if len(compacted) == 2 else 0
     for event in engine.store.events_backwards(session.key, EVENTS_LOOKED_AT):
         if isinstance(event, CompactionImminent) and before < event.at <= compacted[-1]:
             text = event.session_context
-            return (Utterance(f"{SESSION_CONTEXT}{text}", event.at, event.record),) if text else ()
-    return ()
+            return Utterance(f"{SESSION_CONTEXT}{text}", event.at, event.record) if text else None
+    return None
 
 
 def _reasons_given(engine: Engine, session: Session) -> list[Reason]:
@@ -433,7 +436,7 @@ def _cleared(engine: Engine, session: Session, previous: str) -> Predecessors:
 
 def _has_content(engine: Engine, session: Session) -> bool:
     """Whether there is anything to say of a session: evidence, or its own digest."""
-    return not session.trail.is_empty() or bool(_words(engine, session))
+    return not session.trail.is_empty() or bool(_words(engine, session.key))
 
 
 def _is_busy(engine: Engine, session: Session, process: Process | None) -> bool:
@@ -460,17 +463,23 @@ def _named(session: Session, now: int) -> str:
 
 
 def _with_words(engine: Engine, brief_input: BriefInput) -> BriefInput:
-    """The input with the latest digests in someone's own words."""
-    return replace(brief_input, words=_words(engine, brief_input.session)[:2])
-
-
-def _words(engine: Engine, session: Session) -> tuple[Utterance, ...]:
-    """A session's digests in the words of its agent or user, newest first."""
-    return tuple(
-        Utterance(checkpoint.words, checkpoint.created_at, checkpoint.id)
-        for checkpoint in engine.store.checkpoints_of_session(session.key, SESSIONS_LOOKED_AT)
-        if checkpoint.words and checkpoint.trigger in (Trigger.AGENT, Trigger.EXPLICIT)
+    """The input with the latest digest, if need be of a session whose work it is, and what is not used."""
+    session, trail = brief_input.session, brief_input.session.trail
+    ancestors = reversed(trail.inherits) if trail.goal and trail.goal.inherited else ()
+    digests = (_words(engine, each) for each in (session.key, *ancestors))
+    checkpoints = engine.store.checkpoints_of_session(session.key, SESSIONS_LOOKED_AT)
+    asked = next((one for one in checkpoints if one.outline.model or one.outline.no_answer), None)
+    return replace(
+        brief_input,
+        words=next(filter(None, digests), ())[:1],
+        model_left_out=left_out_of(asked.outline) if asked else (),
     )
+
+
+def _words(engine: Engine, key: str) -> tuple[Utterance, ...]:
+    """A session's digests in the words of its agent, its user or a model, newest first."""
+    checkpoints = engine.store.checkpoints_of_session(key, SESSIONS_LOOKED_AT)
+    return tuple(words for one in checkpoints if (words := own_words(one)))
 
 
 def _mark_answered(engine: Engine, session: Session) -> None:
@@ -492,7 +501,7 @@ def _store_receipt(engine: Engine, session: Session, composed: ComposedBrief) ->
         reason=brief_input.reason,
         predecessor=brief_input.session.key,
         created_at=brief_input.now,
-        budget=composed.budget.brief,
+        budget=composed.budget.brief_most,
         text=brief.text,
         items=brief.items,
     )
@@ -502,6 +511,7 @@ def _store_receipt(engine: Engine, session: Session, composed: ComposedBrief) ->
             engine.store.add_lineage(
                 Lineage(session.key, brief_input.session.key, brief_input.reason.value, brief_input.now)
             )
+            inherit_work(engine, session.key, brief_input.session.key)
 
 
 def with_suggested_queries(engine: Engine, brief_input: BriefInput, brief: Brief) -> BriefInput:
@@ -518,8 +528,9 @@ def with_suggested_queries(engine: Engine, brief_input: BriefInput, brief: Brief
 
 def _answered_queries(engine: Engine, brief_input: BriefInput, brief: Brief) -> Iterator[SuggestedQuery]:
     suggested = list[SuggestedQuery]()
-    for offer in islice(suggest_queries(brief_input, brief), LOOKED_UP):
-        if is_new_query(offer, suggested) and _is_answered(engine, brief_input, offer, brief):
+    new = (offer for offer in suggest_queries(brief_input, brief) if is_new_query(offer, suggested))
+    for offer in islice(new, LOOKED_UP):
+        if _is_answered(engine, brief_input, offer, brief):
             suggested.append(offer)
             yield offer
 

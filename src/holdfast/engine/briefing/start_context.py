@@ -93,7 +93,10 @@ def continuity_at_start(engine: Engine, continuity: ContinuityFiles) -> StartupI
         return None
     # Files are written by people or come with the repository, so they are not redacted yet.
     redact = engine.redactor_to_show(continuity.project).of_session("")
-    layers_told = tuple(replace(one, summary=redacted_summary(one.summary, redact)) for one in own_layers)
+    layers_told = tuple(
+        replace(one, summary=redacted_summary(one.summary, redact), by_user=tuple(map(redact, one.by_user)))
+        for one in own_layers
+    )
     pointers = _pointers(resume_context(engine, continuity, own_layers))
     return StartupInput(layers_told, tuple(replace(one, text=redact(one.text)) for one in pointers))
 

@@ -27,6 +27,7 @@ from holdfast.core.documents.continuity import (
     blank,
     document_with_summary,
     is_blank,
+    items_of_user,
     merge_summary,
     parse,
     summary_of,
@@ -152,7 +153,15 @@ def readable_layers(continuity: ContinuityFiles) -> ReadableLayers:
 
 def layers_with_paths(every_layer: Sequence[Layer]) -> list[LayerContent]:
     """The layers with their paths and content."""
-    return [LayerContent(one.name, str(one.target.whole), summary_of(one.document)) for one in every_layer]
+    return [
+        LayerContent(
+            one.name,
+            str(one.target.whole),
+            summary_of(one.document),
+            items_of_user(one.document, one.written),
+        )
+        for one in every_layer
+    ]
 
 
 def save(engine: Engine, continuity: ContinuityFiles, task: SaveTask, means: Means) -> SaveOutcome:

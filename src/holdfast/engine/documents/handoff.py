@@ -13,7 +13,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from holdfast.core.brief.compose import BriefInput, Reason
 from holdfast.core.documents.handoff import (
     Check,
     Doubt,
@@ -27,17 +26,17 @@ from holdfast.core.documents.handoff import (
     matching_names,
     render,
 )
+from holdfast.core.documents.handoff_content import HandoffWords, fill_handoff
 from holdfast.core.documents.ledger import conflict
 from holdfast.core.events.event import Event
 from holdfast.core.events.world import GitState, Project
 from holdfast.core.session.session import Session
-from holdfast.core.work.handoff_content import HandoffWords, fill_handoff
-from holdfast.engine.documents.ledger import words_of
+from holdfast.engine.documents.ledger import session_content
 from holdfast.engine.engine import Engine
+from holdfast.engine.recording.inherit import take_over_work
 from holdfast.engine.repository import git
 from holdfast.engine.repository.git import Repository
-from holdfast.engine.repository.projects import root_now
-from holdfast.engine.repository.world import compare_brief, git_position
+from holdfast.engine.repository.world import git_position
 from holdfast.errors import HoldfastError, NotThere, PathRefused
 from holdfast.files import worktree
 from holdfast.lazy_dataclass import dataclass
@@ -99,8 +98,6 @@ def create(
     if not purpose.strip():
         raise HoldfastError("a handoff needs a purpose", "say what the next session is to do with it")
     redact = engine.redactor(project).of_session(session.key)
-    brief_input = BriefInput(Reason.STARTUP, session, engine.clock(), words=words_of(engine, session))
-    brief_input = compare_brief(brief_input, redact, root_now(engine.store, session.project))
     now = git_position(project) or GitState("", "", (), ())
     head = HandoffHead(
         purpose=purpose,
@@ -110,7 +107,8 @@ def create(
         branch=now.branch,
         commit=now.head,
     )
-    document = _verifiable(fill_handoff(brief_input, events, head, words), Path(project.root))
+    document = fill_handoff(session_content(engine, session, redact), events, head, words)
+    document = _verifiable(document, Path(project.root))
     return _written(project, redact(render(document)), now, redact(purpose), engine.clock())
 
 
@@ -172,9 +170,11 @@ def pick_up(engine: Engine, handoff_file: HandoffFile, session: Session | None) 
     text = mark_consumed(handoff_file.text, iso(engine.clock()), by)
     worktree.write(handoff_file.root, f"{FOLDER}/{handoff_file.name}", text.encode(errors="replace"))
     before = handoff_file.head.session
-    if session and before and before != session.key and engine.store.lineage(session.key) is None:
+    if session and before and before != session.key:
         with engine.store.writing():
+            # Where the session continues another one already, that stays.
             engine.store.add_lineage(Lineage(session.key, before, "handoff", engine.clock()))
+            take_over_work(engine, session.key, before)
     return replace(handoff_file, text=text, head=head_of(text) or handoff_file.head)
 
 

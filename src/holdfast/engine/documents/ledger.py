@@ -13,7 +13,6 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from holdfast.core.brief.compose import BriefInput, Reason
-from holdfast.core.brief.named_things import relative
 from holdfast.core.documents.ledger import (
     Ledger,
     LedgerDocument,
@@ -28,6 +27,7 @@ from holdfast.core.documents.ledger import (
     render,
 )
 from holdfast.core.documents.ledger_brief import LeadingLedger, RepositoryLedger
+from holdfast.core.documents.ledger_content import SessionContent, fill_ledger, ledger_in_words
 from holdfast.core.documents.ledger_update import (
     LedgerInput,
     calls_for_saving,
@@ -41,8 +41,8 @@ from holdfast.core.documents.ledger_update import (
 from holdfast.core.events.event import Event
 from holdfast.core.events.world import Project
 from holdfast.core.evidence.trail import Utterance
-from holdfast.core.session.session import Session, Trigger
-from holdfast.core.work.ledger_content import fill_ledger
+from holdfast.core.session.checkpoint import own_words
+from holdfast.core.session.session import Session, work_of
 from holdfast.engine.documents.git_exclude import keep_out_of_git
 from holdfast.engine.engine import Engine
 from holdfast.engine.liveness import Liveness, liveness_of
@@ -88,6 +88,8 @@ class CheckedLedger:
     """The ledger with marks on files that have changed."""
     saved_at: int
     notices: tuple[str, ...]
+    by_hand: bool
+    """Whether the text is not the one that Holdfast saved last."""
     came_with_the_clone: bool
     conflict: int
     """The line at which a merge conflict begins; 0 if there is none."""
@@ -166,12 +168,15 @@ def look(engine: Engine, place: LedgerPlace, project: Project) -> CheckedLedger 
     doubts = file_doubts(ledger.files, {}, states, 0, saved_at)
     marked = tuple(_doubted(entry, doubts.get(key_of(entry.text), "")) for entry in ledger.files)
     redact = engine.redactor_to_show(project).of_session("")
+    last = next((version.text() for version in files.versions(place)), None)
+    by_hand = last != redact(text)
     return CheckedLedger(
         text=text,
         ledger=ledger.having(LedgerPart.FILES, marked),
         saved_at=saved_at,
         notices=tuple(_moves(project, ledger, redact)),
-        came_with_the_clone=_came_with_the_clone(place, project, redact(text)),
+        by_hand=by_hand,
+        came_with_the_clone=by_hand and _may_be_a_strangers(place, project, was_saved=last is not None),
         conflict=conflict(text),
     )
 
@@ -222,7 +227,9 @@ def leading(
     here = before is not None and before.project.worktree_id == project.worktree_id
     worked_until = before.changed_at if before and here else 0
     stale = staleness(looked.saved_at, worked_until, engine.clock())
-    return LeadingLedger(place.path, looked.ledger, looked.saved_at, stale, looked.notices)
+    return LeadingLedger(
+        place.path, looked.ledger, looked.saved_at, stale, looked.notices, by_hand=looked.by_hand
+    )
 
 
 def _automatic(engine: Engine, project: Project) -> LedgerPlace | None:
@@ -246,34 +253,43 @@ def _ledger_input(
     if session is None:
         states = file_states(project.root, map(_path, there.files))
         return LedgerInput(file_doubts=file_doubts(there.files, {}, states, 0, saved_at))
-    brief_input = BriefInput(Reason.CLEAR, session, engine.clock(), words=words_of(engine, session))
-    redact = engine.redactor(project).of_session(session.key)
-    brief_input = compare_brief(brief_input, redact, root_now(engine.store, session.project))
-    content = fill_ledger(brief_input)
-    touched = {key_of(relative(touch.path, brief_input)): touch.at for touch in session.trail.files}
-    paths = dict.fromkeys(map(_path, (*there.files, *content.files)))
+    content = session_content(engine, session, engine.redactor(project).of_session(session.key))
+    evidence = fill_ledger(content)
+    touched = {key_of(session.project.relative(touch.path)): touch.at for touch in session.trail.files}
+    paths = dict.fromkeys(map(_path, (*there.files, *evidence.files)))
     states = file_states(project.root, paths)
     return LedgerInput(
-        evidence=content,
+        evidence=evidence,
         file_doubts=file_doubts(there.files, touched, states, session.changed_at, saved_at),
-        is_settled=lambda text: is_settled(text, session.trail),
+        is_settled=lambda text: is_settled(text, session.trail, content.state),
     )
 
 
 def by_agent(entries: Ledger, session: Session) -> Ledger:
     """An agent's own entries, with marks on those that its user has not confirmed."""
-    return mark_unconfirmed(entries, session.trail)
+    return mark_unconfirmed(entries, session.trail, work_of(session))
 
 
-def words_of(engine: Engine, session: Session) -> tuple[Utterance, ...]:
-    """The session's last digest in the words of its agent or user."""
+def session_content(engine: Engine, session: Session, redact: Callable[[str], str]) -> SessionContent:
+    """What a ledger or a handoff of a session is made from, compared with the current files and branch."""
+    brief_input = BriefInput(Reason.CLEAR, session, engine.clock())
+    brief_input = compare_brief(brief_input, redact, root_now(engine.store, session.project))
+    digest = _last_digest(engine, session)
+    # A model writes the sections themselves; an agent's own entries are marked where nobody confirmed them.
+    by_model = (digest,) if digest and digest.author else ()
+    return SessionContent(
+        session,
+        work_of(session, by_model),
+        ledger_in_words(digest.text if digest and not by_model else ""),
+        brief_input.marks,
+        brief_input.notices,
+    )
+
+
+def _last_digest(engine: Engine, session: Session) -> Utterance | None:
+    """The session's last digest in the words of its agent, its user or a model."""
     checkpoints = engine.store.checkpoints_of_session(session.key, CHECKPOINTS_LOOKED_AT)
-    own = (Trigger.AGENT, Trigger.EXPLICIT)
-    return tuple(
-        Utterance(one.words, one.created_at, one.id)
-        for one in checkpoints
-        if one.words and one.trigger in own
-    )[:1]
+    return next((words for one in checkpoints if (words := own_words(one))), None)
 
 
 def _own_entries(place: LedgerPlace, session: Session | None) -> Ledger:
@@ -293,14 +309,11 @@ def _belongs_to_other_session(engine: Engine, place: LedgerPlace, own: set[str])
     )
 
 
-def _came_with_the_clone(place: LedgerPlace, project: Project, redacted: str) -> bool:
-    """Whether the file's author is unknown: git tracks it or may track it, and Holdfast did not write it."""
-    versions = files.versions(place)
-    if versions and versions[0].text() == redacted:
-        return False
+def _may_be_a_strangers(place: LedgerPlace, project: Project, *, was_saved: bool) -> bool:
+    """Whether the author of a text that Holdfast did not save is unknown: git tracks it or may track it."""
     repository_place = git.find(project.root)
     if repository_place is None or repository_place.repository is None:
-        return not versions
+        return not was_saved
     return git.tracks(repository_place.repository, place.path) is not False
 
 

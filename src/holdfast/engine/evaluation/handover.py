@@ -18,8 +18,8 @@ import msgspec
 from holdfast import harnesses
 from holdfast.core.evaluation.handover import (
     CutScore,
+    ExpectedContent,
     Question,
-    Statement,
     score_brief,
     without_nuggets_in,
 )
@@ -70,7 +70,7 @@ class Probe:
     """The transcript, in the data."""
     line: int
     questions: tuple[Question, ...]
-    traps: tuple[Statement, ...]
+    traps: tuple[ExpectedContent, ...]
     is_for_validation: bool
     """Whether only its numbers may be looked at."""
 
@@ -91,6 +91,20 @@ def probes_beside_summary(folder: Path, is_selected: Callable[[str], bool]) -> l
         replace(probe, questions=without_nuggets_in(probe.questions, _text(folder / probe.name / SUMMARY)))
         for probe in _read_probes(folder, with_summary)
     ]
+
+
+def probes_to_fit(
+    folder: Path, is_selected: Callable[[str], bool]
+) -> tuple[list[Probe], frozenset[PurePosixPath]]:
+    """The selected probes that are not for validation, and the transcripts of all those that are.
+
+    Of a probe for validation nothing is read but which transcript it is about.
+    """
+    listed = _validation_list(folder / VALIDATION)
+    files = {one: _transcript_of(one) for one in _selected(folder, lambda _: True)}
+    for_validation = {one for one, file in files.items() if _is_listed(one, file, listed)}
+    probes = [one for one in files if is_selected(one.name) and one not in for_validation]
+    return _read_probes(folder, probes), listed.union(files[one] for one in for_validation)
 
 
 def briefs_from(data: Path) -> WriteBrief:
@@ -144,11 +158,7 @@ def _read_probes(folder: Path, probe_folders: Sequence[Path]) -> list[Probe]:
 
 def _read_probe(folder: Path, validation: frozenset[PurePosixPath]) -> Probe:
     about = _decoded(folder / ABOUT, _About)
-    file = PurePosixPath(about.file)
-    if file.is_absolute() or ".." in file.parts or "\0" in about.file:
-        raise ProbeUnreadable(
-            f"`{folder / ABOUT}` names a transcript outside of the data", "give its path in --data"
-        )
+    file = _transcript_of(folder)
     questions = _decoded(folder / QUESTIONS, tuple[_Question, ...])
     traps = _decoded(folder / TRAPS, tuple[_Statement, ...]) if (folder / TRAPS).exists() else ()
     return Probe(
@@ -161,13 +171,28 @@ def _read_probe(folder: Path, validation: frozenset[PurePosixPath]) -> Probe:
             for one in questions
         ),
         _statements(folder / TRAPS, traps, ""),
-        not validation.isdisjoint((file, PurePosixPath(folder.name))),
+        _is_listed(folder, file, validation),
     )
 
 
-def _statements(path: Path, statements: Sequence[_Statement], of: str) -> tuple[Statement, ...]:
+def _transcript_of(folder: Path) -> PurePosixPath:
+    """The transcript that a probe is about, by its path in the data."""
+    name = _decoded(folder / ABOUT, _About).file
+    file = PurePosixPath(name)
+    if file.is_absolute() or ".." in file.parts or "\0" in name:
+        raise ProbeUnreadable(
+            f"`{folder / ABOUT}` names a transcript outside of the data", "give its path in --data"
+        )
+    return file
+
+
+def _is_listed(folder: Path, file: PurePosixPath, validation: frozenset[PurePosixPath]) -> bool:
+    return not validation.isdisjoint((file, PurePosixPath(folder.name)))
+
+
+def _statements(path: Path, statements: Sequence[_Statement], of: str) -> tuple[ExpectedContent, ...]:
     return tuple(
-        Statement(
+        ExpectedContent(
             statement.text,
             tuple(_compiled(expression, f"`{path}`: statement {place}{of}") for expression in statement.any),
         )

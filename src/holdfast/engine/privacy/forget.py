@@ -311,6 +311,12 @@ def _keys(store: Store, choice: Choice) -> list[str]:
             return store.keys()
 
 
+def _keys_with_heirs(store: Store, choice: Choice) -> list[str]:
+    """The chosen sessions, and those that inherited their work and may have written it into files."""
+    keys = _keys(store, choice)
+    return [*keys, *store.heirs(keys)]
+
+
 def _dropped(store: Store, choice: Choice, at: int) -> Dropped:
     if isinstance(choice, Everything):
         return forgotten.forget_everything(store, at)
@@ -348,7 +354,7 @@ def _counted(dropped: Dropped, hook_events: list[Path], home: Path, choice: Choi
 
 def _ledgers(store: Store, home: Path, choice: Choice) -> list[Path]:
     """The home's folders of ledgers that contain any of it: each session's entries are kept by the next."""
-    writers = {ledger.writer(key) for key in _keys(store, choice)}
+    writers = {ledger.writer(key) for key in _keys_with_heirs(store, choice)}
     return [folder for folder in ledger.folders(home) if _holds(folder, choice, writers)]
 
 
@@ -375,7 +381,7 @@ def _continuities(store: Store, home: Path, choice: Choice) -> list[Path]:
         case Everything():
             return there
         case _:
-            keys = frozenset(_keys(store, choice))
+            keys = frozenset(_keys_with_heirs(store, choice))
             return [project for project in there if continuity.is_made_from(project, keys)]
 
 

@@ -26,7 +26,7 @@ from holdfast.core.memory.memory import (
     read,
     with_repetition,
 )
-from holdfast.core.memory.wordings import FORGOTTEN, NO_WORDINGS
+from holdfast.core.memory.wordings import NO_WORDINGS, is_mark_alone
 from holdfast.core.text.untrusted import printable, without_injected_text
 from holdfast.engine.engine import Engine
 from holdfast.engine.redaction.forgotten import known_by, publish
@@ -97,7 +97,7 @@ def store_memory(
     Raises HoldfastError for what was forgotten, unless `remember_again` lifted that.
     """
     wording = _redacted(wording_of(wish), redactor.of_session(session))
-    if wording.text == FORGOTTEN or redactor.forgotten.is_one(wording.text):
+    if is_mark_alone(wording.text) or redactor.forgotten.is_one(wording.text):
         raise HoldfastError("this was forgotten", "`holdfast remember` keeps it again")
     memory = replace(
         _memory(engine.new_id(), project, wish.scope, wording, at), source=source, session=session, seen_at=at

@@ -11,20 +11,25 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn, TypeAlias
 
 from holdfast import harnesses
 from holdfast.config import Config
-from holdfast.core.brief.brief_input import NOTHING_KEPT
+from holdfast.core.agent_log.summary import Failed, answer, question
+from holdfast.core.brief.brief_input import NO_ANSWER, NOTHING_KEPT, left_out_items
 from holdfast.core.brief.budget import FILE_CHARS, Budget
 from holdfast.core.brief.compose import Brief, BriefInput, Reason, compose_for_start
 from holdfast.core.events.event import MAIN, Event
 from holdfast.core.events.world import Project
+from holdfast.core.evidence.trail import Utterance
 from holdfast.core.session.session import Session
+from holdfast.core.work.answer import RejectedSentence
 from holdfast.engine.engine import Engine
+from holdfast.engine.models import material_of
 from holdfast.engine.recording.record import Arrival, record
 from holdfast.errors import TranscriptUnreadable
 from holdfast.harnesses.base import Batch, KeptInRows, Reader
@@ -38,6 +43,8 @@ HEAD_BYTES = 1 << 20
 DETECTION_LINES = 50
 """How many lines are read to find out which harness wrote a transcript."""
 EVERY = 1_000_000
+ANSWERED = "the answer in a file"
+"""The author of a handover whose model is not known."""
 NOWHERE = Project("", "", "", "", "")
 """The project of a transcript that does not say where its session worked; its paths are shown unchanged."""
 
@@ -60,9 +67,13 @@ def preview(
     until_line: int | None = None,
     at: int | None = None,
     budget: int = FILE_CHARS,
+    answer_text: str | None = None,
 ) -> Previewed:
-    """The brief after this transcript, or its first lines; ages count from `at`, or from its last record."""
-    folded = fold(harness, path, session, until_line, at or 0)
+    """The brief after this transcript, or its first lines; ages count from `at`, or from its last record.
+
+    `answer_text` is what a model wrote when it was asked `handover_question`.
+    """
+    folded, events = _session_and_events(harness, path, session, until_line, at or 0)
     # Only a transcript that ends with a compaction was just compacted.
     just_compacted = bool(folded.compactions) and folded.compactions[-1].at >= folded.changed_at
     reason = Reason.COMPACT if just_compacted else Reason.STARTUP
@@ -70,13 +81,41 @@ def preview(
     brief_input = BriefInput(
         reason, folded, at if at is not None else folded.last_event_at, kept_by_harness=harness_keeps
     )
-    return Previewed(brief_input, compose_for_start(brief_input, Budget(budget, budget)))
+    if answer_text is not None:
+        brief_input = _with_answer(brief_input, answer_text, events())
+    brief = compose_for_start(brief_input, Budget(budget, budget))
+    return Previewed(brief_input, replace(brief, items=(*brief.items, *left_out_items(brief_input))))
+
+
+def handover_question(harness: Reader, path: Path, session: str = "", until_line: int | None = None) -> str:
+    """What a configured model would be asked after this transcript, or its first lines."""
+    folded, events = _session_and_events(harness, path, session, until_line, 0)
+    return question(material_of(folded, events()))
+
+
+def _with_answer(brief_input: BriefInput, text: str, events: Sequence[Event]) -> BriefInput:
+    """The input with what holds of a model's answer; a refused answer is noted, and the rules stand in."""
+    session = brief_input.session
+    # The answer comes from a file: whatever is in it, no secret gets into the brief.
+    redact = _temporary_engine(0).redactor(session.project).of_session(session.key)
+    checked = answer(redact(text), material_of(session, events), ANSWERED)
+    if isinstance(checked, Failed):
+        return replace(brief_input, model_left_out=(RejectedSentence(NO_ANSWER, checked.reason),))
+    words = Utterance(checked.text, session.last_event_at, author=checked.model)
+    return replace(brief_input, words=(words,), model_left_out=checked.left_out)
 
 
 def fold(
     harness: Reader, path: Path, session: str = "", until_line: int | None = None, at: int = 0
 ) -> Session:
     """The session after this transcript, or its first lines, with what its subagents did until then."""
+    return _session_and_events(harness, path, session, until_line, at)[0]
+
+
+def _session_and_events(
+    harness: Reader, path: Path, session: str, until_line: int | None, at: int
+) -> tuple[Session, Callable[[], list[Event]]]:
+    """The session, and what lists its redacted events: few callers need these."""
     transcript = transcript_file(path)
     key = session or _key(harness, transcript)
     engine = _temporary_engine(at)
@@ -85,7 +124,7 @@ def fold(
     seen_until = folded.last_event_at if until_line else None
     for beside in harness.subagent_transcripts(transcript):
         folded = _recorded(engine, harness, key, beside, harness.read_transcript, seen_until) or folded
-    return folded
+    return folded, lambda: engine.store.events(key, EVERY)
 
 
 def session_and_events(harness: Reader, path: Path, session: str = "") -> tuple[Session, tuple[Event, ...]]:

@@ -7,17 +7,18 @@ from typing import Final, Literal
 
 from holdfast.core.brief.budget import budget_for
 from holdfast.core.brief.compose import Brief, BriefInput, Reason, compose_for_start
+from holdfast.core.documents.handoff_content import HandoffWords
 from holdfast.core.events.event import DigestGiven, Origin
 from holdfast.core.events.world import Project
 from holdfast.core.session.checkpoint import Checkpoint
 from holdfast.core.session.session import Session, Trigger
 from holdfast.core.text.strings import elapsed, one_line
 from holdfast.core.text.untrusted import fence, from_repository, quoted, without_injected_text
-from holdfast.core.work.handoff_content import HandoffWords
 from holdfast.engine.briefing.resume import brief_when_asked
 from holdfast.engine.documents import handoff
 from holdfast.engine.documents.handoff import HandoffFile, HandoffFinding, Verdict
 from holdfast.engine.engine import Engine
+from holdfast.engine.recording.inherit import inherit_work
 from holdfast.engine.recording.record import Arrival, record
 from holdfast.engine.tools.caller import Caller
 from holdfast.errors import HoldfastError
@@ -36,14 +37,21 @@ DOCUMENT_CHARS: Final = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """Where the work stands, as the agent sees it; all but the summary may be left out."""
+    """Where the work stands, as the agent sees it; all but the summary may be left out.
+
+    The other fields are the sections of a handover.
+    """
 
     summary: str
-    decisions: tuple[str, ...] = ()
-    state: str = ""
+    goal: str = ""
+    rules: tuple[str, ...] = ()
+    done: tuple[str, ...] = ()
+    now: str = ""
     next: tuple[str, ...] = ()
-    blockers: tuple[str, ...] = ()
-    open_questions: tuple[str, ...] = ()
+    decisions: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
+    questions: tuple[str, ...] = ()
+    where: str = ""
 
 
 def give_digest(engine: Engine, session_key: str, digest: Digest) -> Checkpoint:
@@ -57,7 +65,7 @@ def give_digest(engine: Engine, session_key: str, digest: Digest) -> Checkpoint:
 
 
 def digest_text(digest: Digest) -> str:
-    """The digest as one readable text; next steps come early, because a brief may cut the end."""
+    """The digest as one readable text, in the order of a handover."""
     return "\n".join(_lines(digest)).strip()
 
 
@@ -77,15 +85,21 @@ def _checked(digest: Digest) -> str:
 
 def _lines(digest: Digest) -> Iterator[str]:
     yield _own(digest.summary)
-    if state := _own(digest.state):
-        yield f"State: {state}"
-    for title, rows in (
+    for title, words in (
+        ("Goal", digest.goal),
+        ("Rules", digest.rules),
+        ("Done", digest.done),
+        ("Now", digest.now),
         ("Next", digest.next),
         ("Decisions", digest.decisions),
-        ("Blockers", digest.blockers),
-        ("Open questions", digest.open_questions),
+        ("Failures", digest.failures),
+        ("Questions", digest.questions),
+        ("Where", digest.where),
     ):
-        lines = [own for row in rows if (own := _own(row))]
+        if isinstance(words, str):
+            yield from (f"{title}: {own}",) if (own := _own(words)) else ()
+            continue
+        lines = [own for row in words if (own := _own(row))]
         yield from (f"{title}:", *(f"- {row}" for row in lines)) if lines else ()
 
 
@@ -129,6 +143,9 @@ def recover(engine: Engine, project: Project, session: Session | None) -> Recove
     brief = compose_for_start(brief_input, budget_for(Reason.ASKED, engine.budget_settings(project), None))
     if not brief.text:
         return None
+    if session is not None:
+        with engine.store.writing():
+            inherit_work(engine, session.key, brief_input.session.key)
     redact = engine.redactor(project).of_session(brief_input.session.key)
     return Recovered(redact(brief.text), _account(brief_input, brief))
 

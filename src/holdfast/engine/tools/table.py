@@ -15,6 +15,7 @@ import msgspec
 
 from holdfast.core.memory.memory import MemoryScope
 from holdfast.core.session.checkpoint import gist
+from holdfast.core.session.pressure import DIGEST_SECTIONS
 from holdfast.core.session.session import Session
 from holdfast.core.text.strings import elapsed, one_line, shortened
 from holdfast.core.text.untrusted import defanged, fence, quoted
@@ -305,7 +306,7 @@ def _expand(engine: Engine, caller: Caller, request: ToExpand) -> Whole:
 TOOLS: Final = (
     Tool(
         "session_digest",
-        "Save where the work stands, in your own words; it is given back after a compaction or restart.",
+        f"Save where the work stands, for after a compaction or restart: {DIGEST_SECTIONS}.",
         Digest,
         DigestKept,
         _session_digest,

@@ -107,6 +107,7 @@ def recover_file(home: Path, file: Path, lists: Lists, at: int, progress: Progre
         redactor = redactor_of(store, lists, partial(token_bytes, SECRET_BYTES))
         with closing(open_salvaged(draft)) as source:
             _redact(source, redactor, progress)
+            _forget_inherited(source, store)
             with closing(StoreMerge(path, draft)) as merge:
                 merged = _merge(store, source, merge, redactor, progress)
                 tables = tuple(_with_loss(table, held(file)) for table in merged)
@@ -140,6 +141,16 @@ def _draft(path: Path, file: Path) -> Generator[Path]:
 
 
 _DRAFT: Final = ".salvage-"
+
+
+def _forget_inherited(source: Store, store: Store) -> None:
+    """Remove from salvaged rows what sessions inherited from one that the store in use has forgotten."""
+    with source.writing():
+        for key in source.keys():  # noqa: SIM118 (a store, not a dict)
+            at, session = store.forgotten_at(key), source.session(key)
+            has_newer = session is not None and session.last_event_at > at
+            if at and not has_newer and source.heirs([key]):
+                source.forget([key], at)
 
 
 def _redact(source: Store, redactor: Redactor, progress: Progress) -> None:

@@ -15,9 +15,11 @@ from holdfast.core.brief.brief_input import Reason
 from holdfast.core.events.world import Project
 from holdfast.core.redaction.redact import redact
 from holdfast.core.session.checkpoint import Checkpoint, gist
-from holdfast.core.session.session import Session
+from holdfast.core.session.session import Session, work_of
 from holdfast.core.text.strings import one_line, shortened
 from holdfast.core.text.untrusted import printable
+from holdfast.core.work.lines import LINE_CHARS, SECTION_TITLES, section_lines
+from holdfast.core.work.state import TITLE_CHARS
 from holdfast.engine.briefing.resume import preview_brief
 from holdfast.engine.engine import Engine
 from holdfast.engine.memory import recall
@@ -25,8 +27,8 @@ from holdfast.engine.memory.recall import Query, RecalledText, note_recalled
 from holdfast.engine.tools.caller import session_around
 from holdfast.engine.views import serialisation
 from holdfast.engine.views.serialisation import Row, redacted_value
-from holdfast.errors import HoldfastError
-from holdfast.stores.base import Store, Within
+from holdfast.errors import HoldfastError, NotThere
+from holdfast.stores.base import START, Store, Within
 
 SEARCHED: Final = 100_000
 """More than any store holds: a search filters first and limits afterwards."""
@@ -37,7 +39,32 @@ FINDING_CHARS: Final = 110
 
 def sessions(engine: Engine, _: Project | None, *, limit: int) -> list[Row]:
     """The recorded sessions, the one with the latest event first."""
-    return [serialisation.session_row(engine, each) for each in engine.store.sessions(limit)]
+    rows = (serialisation.session_row(engine, each) for each in engine.store.sessions(limit))
+    return [{**row, "title": _line(str(row["title"]), TITLE_CHARS)} for row in rows]
+
+
+def session_details(engine: Engine, project: Project, *, key: str) -> Row:
+    """A session with its work state, for a program; the project's latest one if none is named."""
+    row = serialisation.session_details_row(engine, _session_to_show(engine, project, key))
+    return redacted_value(row, redact)
+
+
+def session_lines(engine: Engine, project: Project, *, key: str) -> Row:
+    """The same for a person: its title, and the lines of each section of its work state."""
+    chosen = _session_to_show(engine, project, key)
+    state = work_of(chosen)
+    return {
+        "session": chosen.key,
+        "harness": chosen.harness,
+        "project": chosen.project.path,
+        "at": chosen.last_event_at,
+        "title": _line(state.title, TITLE_CHARS),
+        "sections": [
+            [title, [_line(line, LINE_CHARS) for line in section_lines(state, section)]]
+            for section, title in SECTION_TITLES.items()
+            if state.section(section)
+        ],
+    }
 
 
 def checkpoints(
@@ -71,7 +98,7 @@ def brief(engine: Engine, project: Project, *, reason: str, budget: int | None) 
     composed = preview_brief(engine, project, Reason(reason), budget)
     if composed is None:
         return {"brief": "", "receipt": None}
-    return serialisation.brief_row(composed.brief_input, composed.brief, composed.budget.brief)
+    return serialisation.brief_row(composed.brief_input, composed.brief, composed.budget.brief_most)
 
 
 def findings(
@@ -109,6 +136,8 @@ VIEWS: Final[Mapping[str, Callable[..., object]]] = {
     view.__name__: view
     for view in (
         sessions,
+        session_details,
+        session_lines,
         checkpoints,
         checkpoint_lines,
         brief,
@@ -130,6 +159,15 @@ def session_named(store: Store, key: str) -> Session:
         return matches[0]
     problem = "several sessions begin with" if matches else "there is no session"
     raise HoldfastError(f"{problem} `{key}`", "`holdfast sessions` lists them")
+
+
+def _session_to_show(engine: Engine, project: Project, key: str) -> Session:
+    if key:
+        return session_named(engine.store, key)
+    latest = engine.store.page_of_sessions(project.project_id, START, 1)
+    if not latest:
+        raise NotThere(f"no session was seen in `{project.path}`", "`holdfast sessions` lists all")
+    return latest[0]
 
 
 def _checkpoints(

@@ -10,12 +10,16 @@ from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias, TypeVar, cast
 
 from holdfast.core.brief.compose import Brief, BriefInput, Item, Receipt
+from holdfast.core.evidence.kinds import Section
 from holdfast.core.memory.memory import Memory, strength
 from holdfast.core.session.checkpoint import Checkpoint
 from holdfast.core.session.pressure import capacity, percent
 from holdfast.core.session.rolling import Outline
-from holdfast.core.session.session import Session, is_imported
+from holdfast.core.session.session import Session, is_imported, work_of
 from holdfast.core.text.strings import elapsed
+from holdfast.core.work.compute import title_of
+from holdfast.core.work.lines import statement_line, statements_shown
+from holdfast.core.work.state import Statement, WorkState
 from holdfast.engine.engine import Engine
 from holdfast.engine.memory.recall import RecalledText
 from holdfast.stores.base import Lineage
@@ -57,6 +61,7 @@ def session_row(engine: Engine, session: Session) -> Row:
     holds = capacity(session.pressure, engine.policy(session.project).models)
     return {
         "session_key": session.key,
+        "title": title_of(session.trail),
         "harness": session.harness,
         "project": session.project.path,
         "project_normalized": session.project.normalized,
@@ -74,6 +79,31 @@ def session_row(engine: Engine, session: Session) -> Row:
         "flush_asked": list(flush.asked),
         "flush_asked_at": to_iso(flush.asked_at) if flush.asked_at else None,
         "flushActioned": flush.actioned,
+    }
+
+
+def session_details_row(engine: Engine, session: Session) -> Row:
+    """A session with its work state."""
+    return {**session_row(engine, session), "work": work_row(work_of(session))}
+
+
+def work_row(state: WorkState) -> dict[str, list[Row]]:
+    """The statements of a work state that are worth most, by section."""
+    return {
+        section.value: [_statement_row(statement) for statement in statements_shown(state, section)]
+        for section in Section
+    }
+
+
+def _statement_row(statement: Statement) -> Row:
+    return {
+        "text": statement_line(statement),
+        "at": to_iso(statement.at) if statement.at else None,
+        "source": statement.source,
+        "kind": statement.kind,
+        "by_user": statement.by_user,
+        "worth": round(statement.worth, 4),
+        "supersedes": list(statement.supersedes),
     }
 
 

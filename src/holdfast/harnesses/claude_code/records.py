@@ -150,6 +150,11 @@ _RUN_BY_ITSELF = frozenset(
     vim""".split()
 )
 _ANALYSIS = re.compile(r"<analysis>.*?(?:</analysis>|\Z)", re.DOTALL)
+_AFTER_SUMMARY = re.compile(
+    r"\n\s*(?=If you need specific details from before compaction|Recent messages are preserved verbatim|"
+    r"(?:Please c|C)ontinue the conversation from where )"
+)
+"""Where Claude Code's own instructions to the model follow the summary."""
 _SUMMARY = re.compile(r"(?:<summary>|(?:\A|\n)Summary:\n)(?P<summary>.*?)(?:</summary>|\Z)", re.DOTALL)
 
 
@@ -168,7 +173,8 @@ def summary_of(text: str) -> str:
     """A compaction's summary without the analysis written before it, and without Holdfast's own text."""
     text = _ADDED.sub("", _ANALYSIS.sub("", without_injected_text(text)))
     summary_match = _SUMMARY.search(text)
-    return (summary_match["summary"] if summary_match else text).strip()
+    summary = summary_match["summary"] if summary_match else text
+    return _AFTER_SUMMARY.split(summary, maxsplit=1)[0].strip()
 
 
 def _command(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from holdfast.core.brief.compose import Reason, Receipt
 from holdfast.core.session.checkpoint import Checkpoint
+from holdfast.core.session.rolling import Outline
 from holdfast.core.session.session import Trigger
 from holdfast.stores.base import UNREDACTED
 from holdfast.stores.codec import (
@@ -28,6 +29,9 @@ class Checkpoints:
 
     def add_checkpoint(self, checkpoint: Checkpoint, redactor: str = UNREDACTED) -> None:
         self._database.write(_ADD_CHECKPOINT, {**_columns(checkpoint), "redactor": redactor})
+
+    def put_outline(self, id: str, outline: Outline) -> None:
+        self._database.write(_PUT_OUTLINE, {"id": id, "outline": encode_outline(outline)})
 
     def checkpoints_of_session(self, session: str, limit: int) -> list[Checkpoint]:
         return self._checkpoints(_CHECKPOINTS_OF_SESSION, {"session": session, "limit": limit})
@@ -141,6 +145,12 @@ insert into session_checkpoints (
     :id, :session, :harness, :project, :project_normalized, :trigger, :digest, :prompt_count, :memory_queries,
     :recent_remembers, :created_at, :project_id, :worktree_id, :window, :words, :outline, :redactor
 )
+"""
+
+_PUT_OUTLINE = """
+update session_checkpoints
+   set outline = :outline
+ where id = :id
 """
 
 READ = """

@@ -15,14 +15,19 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from holdfast.core.agent_log.records import map_record
+from holdfast.core.evidence.lineage import disinherited
+from holdfast.core.evidence.trail import Trail, fast_replace
 from holdfast.core.memory.memory import asked_to_remember, read
 from holdfast.core.memory.passages import LENGTH, SPEAKER
 from holdfast.core.memory.wordings import FORGOTTEN, Fingerprint, Wordings
+from holdfast.core.session.session import Session
 from holdfast.errors import StoreLocked
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import names_one_of
 from holdfast.stores.codec import (
+    decode_session,
     decode_texts,
+    encode_session,
     encode_texts,
     hashed,
     identity_hash,
@@ -49,6 +54,9 @@ class Forgetting:
     def keys_before(self, before: int) -> list[str]:
         return self._keys(_KEYS_BEFORE, {"before": before})
 
+    def heirs(self, keys: Sequence[str]) -> list[str]:
+        return [heir.key for heir, _ in self._disinherited(frozenset(keys))]
+
     def forget(self, keys: Sequence[str], at: int) -> Dropped:
         chosen: Bindings = {"keys": encode_texts(tuple(keys))}
         transcripts = {str(transcript) for (transcript,) in self._database.rows(_TRANSCRIPTS, chosen)}
@@ -56,13 +64,19 @@ class Forgetting:
         self._forget_sources(lambda source: source in transcripts or names_one_of(source, session_keys), at)
         for key in session_keys:
             self._note(key, at, "")
-        self._database.write(_FORGET_BRIEFS, chosen)
+        heirs = list(self._disinherited(frozenset(keys)))
+        for heir, trail in heirs:
+            metadata = encode_session(fast_replace(heir, trail=trail))
+            self._database.write(_PUT_METADATA, {"key": heir.key, "metadata": metadata})
+        # What they were given and gave told of what they inherited.
+        with_heirs: Bindings = {"keys": encode_texts((*keys, *(heir.key for heir, _ in heirs)))}
+        self._database.write(_FORGET_BRIEFS, with_heirs)
         self._database.write(_FORGET_LINEAGE, chosen)
         return Dropped(
             memories=self._database.write(_FORGET_MEMORIES, chosen),
             documents=self._database.write(_FORGET_DOCUMENTS, chosen),
             checkpoints=self._database.write(_FORGET_CHECKPOINTS, chosen),
-            receipts=self._database.write(_FORGET_RECEIPTS, chosen),
+            receipts=self._database.write(_FORGET_RECEIPTS, with_heirs),
             events=self._database.write(_FORGET_EVENTS, chosen),
             sessions=self._database.write(_FORGET_SESSIONS, chosen),
         )
@@ -101,6 +115,14 @@ class Forgetting:
                 hint="try again in a moment",
             )
 
+    def _disinherited(self, keys: frozenset[str]) -> Iterator[tuple[Session, Trail]]:
+        """The sessions that inherited work from one of these, each with its trail without that work."""
+        for key, metadata in self._database.rows(_HEIRS):
+            heir = decode_session(metadata)
+            trail = disinherited(heir.trail, keys)
+            if key not in keys and trail != heir.trail:
+                yield heir, trail
+
     def _forget_sources(self, chosen: Callable[[str], bool], at: int) -> None:
         """Keep how far a source was read under a name that tells nothing."""
         for source, cursor in self._database.rows("select source, cursor from cursors"):
@@ -131,8 +153,25 @@ select at
  where name = :name
 """
 
+_HEIRS = """
+select key, metadata
+  from sessions
+ where instr(metadata, '"inherits":["') > 0
+"""
+
+_PUT_METADATA = """
+update sessions
+   set metadata = :metadata
+ where key = :key
+"""
+
+# What is left of a session may be what others inherited from it.
 _KEYS = """
 select key from sessions
+ union
+select value
+  from sessions, json_each(metadata, '$.trail.inherits')
+ where instr(metadata, '"inherits":["') > 0
  union
 select session_key from session_checkpoints
  union

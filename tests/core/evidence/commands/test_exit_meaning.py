@@ -12,7 +12,6 @@ from holdfast.core.evidence.commands.exit_meaning import (
     REFUSED,
     STOPPED,
     ExitMeaning,
-    ended_without_result,
     has_failed,
     interpret_exit,
     is_resolved_by,
@@ -118,29 +117,27 @@ def test_what_git_had_done_already_has_not_failed(command: str, output: str, *, 
 
 
 @pytest.mark.parametrize(
-    ("command", "reason", "failed", "in_vain"),
+    ("command", "reason", "failed"),
     [
-        ("make test", "make: *** [test] Error 2", True, False),
-        ("npm run check | tail -3", WRONG_TYPE, True, False),
-        ("sed -n 1,80p missing.py", "sed: can't read missing.py: No such file", False, True),
-        ("ls missing", "", False, True),
-        ("rg x src", FOUND_NOTHING, False, True),
-        ("npx tsc --noEmit | grep footer", NOTHING_MATCHED, False, True),
-        ("git commit -m x", NOTHING_TO_DO, False, True),
-        ("cat private.pem", REFUSED, False, False),
-        ("npm run dev", STOPPED, False, False),
+        ("make test", "make: *** [test] Error 2", True),
+        ("npm run check | tail -3", WRONG_TYPE, True),
+        ("sed -n 1,80p missing.py", "sed: can't read missing.py: No such file", False),
+        ("ls missing", "", False),
+        ("rg x src", FOUND_NOTHING, False),
+        ("npx tsc --noEmit | grep footer", NOTHING_MATCHED, False),
+        ("git commit -m x", NOTHING_TO_DO, False),
+        ("cat private.pem", REFUSED, False),
+        ("npm run dev", STOPPED, False),
     ],
 )
-def test_a_look_up_in_vain_leaves_nothing_undone(
-    command: str, reason: str, *, failed: bool, in_vain: bool
-) -> None:
+def test_a_look_up_in_vain_leaves_nothing_undone(command: str, reason: str, *, failed: bool) -> None:
     run = CommandRun(command, 0, ok=False, reason=reason, aim=purpose_of(command))
-    assert (has_failed(run), ended_without_result(run)) == (failed, in_vain)
+    assert has_failed(run) is failed
 
 
 def test_what_passed_or_still_runs_has_not_looked_in_vain() -> None:
     runs = [CommandRun("ls missing", 0, ok, aim=Purpose.LOOK) for ok in (True, None)]
-    assert not any(has_failed(run) or ended_without_result(run) for run in runs)
+    assert not any(has_failed(run) for run in runs)
 
 
 @every_row(

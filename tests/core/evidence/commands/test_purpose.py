@@ -29,6 +29,7 @@ from tests.tables import every_row
         "(cd web && npm run build) 2>&1 | tail -3",
         "npm run build | tail -5 && git status --short",
         "CI=1 pnpm -r build 2>&1 | awk 'NR<40'",
+        "python3 -m compileall -q . | tail -3",
     ],
 )
 def test_a_check_behind_a_filter_does_not_say_by_its_status_how_it_went(command: str) -> None:

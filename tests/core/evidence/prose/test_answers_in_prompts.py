@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.core.brief.brief_input import DECISIONS
+from holdfast.core.events.event import Event
 from holdfast.core.evidence.prose import reader
-from tests.core.brief.test_named_things import brief_input, lines, ran
-from tests.core.scenes import prompt, said
+from holdfast.core.evidence.trail import NoteSource
+from tests.core.scenes import after, prompt, said, session
 from tests.tables import every_row
 
 OFFER = """
@@ -24,6 +24,11 @@ What shall we do?
 
 Would you like me to remove the field or to make it useful?
 """
+
+
+def answers(*events: Event) -> list[str]:
+    """The user's answers in the notes of a session."""
+    return [note.text for note in after(session(), *events).trail.notes if note.source is NoteSource.REPLY]
 
 
 @every_row(
@@ -79,8 +84,7 @@ def test_a_number_chooses_among_what_was_offered_last(text: str, chosen: str) ->
     ],
 )
 def test_what_the_user_answers_is_reported_with_what_was_asked(asked: str, text: str, noted: str) -> None:
-    of = brief_input(prompt("Mend the exporter", "p1"), said(asked, "a1"), prompt(text, "p2"))
-    assert lines(of, DECISIONS) == [noted]
+    assert answers(prompt("Mend the exporter", "p1"), said(asked, "a1"), prompt(text, "p2")) == [noted]
 
 
 @pytest.mark.parametrize(
@@ -93,17 +97,9 @@ def test_what_the_user_answers_is_reported_with_what_was_asked(asked: str, text:
 )
 def test_an_answer_to_nothing_one_could_name_is_not_reported(texts: tuple[str, str]) -> None:
     asked, text = texts
-    assert not lines(brief_input(prompt("Mend it", "p1"), said(asked, "a1"), prompt(text, "p2")), DECISIONS)
+    assert not answers(prompt("Mend it", "p1"), said(asked, "a1"), prompt(text, "p2"))
 
 
 def test_a_question_that_a_later_statement_left_behind_is_not_answered() -> None:
     asked = said("Want me to pick up the second exporter?", "a1")
-    of = brief_input(prompt("Mend it", "p1"), asked, said("It was the clock.", "a2"), prompt("yes", "p2"))
-    assert not lines(of, DECISIONS)
-
-
-def test_a_yes_of_long_ago_is_not_reported() -> None:
-    asked = said("Want me to pick up the second exporter?", "a1")
-    work = [event for _ in range(170) for event in ran("make test")]
-    assert lines(brief_input(asked, prompt("yes", "p1")), DECISIONS)
-    assert not lines(brief_input(asked, prompt("yes", "p1"), *work), DECISIONS)
+    assert not answers(prompt("Mend it", "p1"), asked, said("It was the clock.", "a2"), prompt("yes", "p2"))

@@ -6,15 +6,18 @@ from collections.abc import Callable
 
 import pytest
 
-from holdfast.core.brief.brief_input import RULES, BriefInput, Reason
+from holdfast.core.brief.brief_input import BriefInput, Reason, title_of_section
 from holdfast.core.brief.compose import compose
 from holdfast.core.documents.continuity import ContinuityPart, LayerName
 from holdfast.core.documents.continuity_summary import generated
 from holdfast.core.documents.handoff import HandoffHead
+from holdfast.core.documents.handoff_content import HandoffWords, fill_handoff
+from holdfast.core.documents.ledger_content import SessionContent, fill_ledger
+from holdfast.core.evidence.kinds import Section
 from holdfast.core.session.checkpoint import take
 from holdfast.core.session.session import Session, Trigger
-from holdfast.core.work import handoff_content, ledger_content
-from holdfast.core.work.handoff_content import HandoffWords
+from holdfast.core.work.compute import work_state
+from holdfast.core.work.lines import SECTION_TITLES
 from tests.core.scenes import NOON, after, prompt, session
 
 RULE = "Never touch the ledger table."
@@ -22,23 +25,29 @@ REMARKS = ("wait, do we only have a single colour?", "That's the only page that 
 
 
 def in_the_brief(of: Session) -> list[str]:
-    return [item.text for item in compose(brief_input(of), 6_000).items if item.section == RULES]
+    return [
+        item.text
+        for item in compose(brief_input(of), 6_000).items
+        if item.section == title_of_section(Section.RULES)
+    ]
 
 
 def in_the_ledger(of: Session) -> list[str]:
-    return [entry.text for entry in ledger_content.fill_ledger(brief_input(of)).constraints]
+    return [entry.text for entry in fill_ledger(content(of)).constraints]
 
 
 def in_the_handoff(of: Session) -> list[str]:
-    request = handoff_content.fill_handoff(
-        brief_input(of), (), HandoffHead("go on"), HandoffWords()
-    ).sections[0]
+    request = fill_handoff(content(of), (), HandoffHead("go on"), HandoffWords()).sections[0]
     return [line.removeprefix("Rule: ") for line in request if line.startswith("Rule: ")]
+
+
+def content(of: Session) -> SessionContent:
+    return SessionContent(of, work_state(of.trail))
 
 
 def in_the_checkpoint(of: Session) -> list[str]:
     _, taken = take(of, Trigger.PERIODIC, "", "c1", NOON)
-    _, _, rules = taken.digest.partition("### Constraints\n")
+    _, _, rules = taken.digest.partition(f"### {SECTION_TITLES[Section.RULES]}\n")
     return [line.removeprefix("- ") for line in rules.partition("\n\n")[0].splitlines()]
 
 

@@ -18,11 +18,11 @@ from holdfast.cli import access
 from holdfast.cli.options import command, group, json_option, project_option
 from holdfast.cli.printing import give, give_json, give_table, say, working
 from holdfast.core.documents.handoff import pickup_prompt
+from holdfast.core.documents.handoff_content import HandoffWords
 from holdfast.core.events.event import Event
 from holdfast.core.events.world import Project
 from holdfast.core.session.session import Session, is_imported
 from holdfast.core.text.untrusted import fence, from_repository
-from holdfast.core.work.handoff_content import HandoffWords
 from holdfast.engine.documents import handoff as handoffs
 from holdfast.engine.documents.handoff import HandoffFile, HandoffFinding, Verdict
 from holdfast.engine.engine import Engine

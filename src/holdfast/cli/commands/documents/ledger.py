@@ -19,9 +19,9 @@ from holdfast.cli.options import command, group, json_option, project_option
 from holdfast.cli.printing import give, give_json, give_table, say
 from holdfast.core.documents.ledger import Ledger, LedgerEntry, LedgerPart, entry_of, is_ledger
 from holdfast.core.documents.ledger_brief import ledger_questions, save_confirmation
+from holdfast.core.documents.ledger_content import ledger_in_words
 from holdfast.core.events.world import Project
 from holdfast.core.text.strings import elapsed
-from holdfast.core.work.ledger_content import ledger_in_words
 from holdfast.engine.documents import ledger as ledgers
 from holdfast.engine.engine import Engine
 from holdfast.errors import HoldfastError

@@ -121,11 +121,6 @@ def has_failed(run: CommandRun) -> bool:
     return run.ok is False and ExitMeaning(run.ok, run.reason).went_wrong and run.aim is not Purpose.LOOK
 
 
-def ended_without_result(run: CommandRun) -> bool:
-    """Whether a run only searched without a match, or had nothing to do."""
-    return run.ok is False and run.reason not in (REFUSED, STOPPED) and not has_failed(run)
-
-
 def is_done(run: CommandRun) -> bool:
     """Whether the work of a run is done, by this run or before."""
     return bool(run.ok) or run.reason == NOTHING_TO_DO

@@ -36,6 +36,11 @@ def purpose_of(command: str) -> Purpose:
     return Purpose.CHECK if hidden and not any(map(_shows_a_text, steps)) else Purpose.DO
 
 
+def is_check(command: str) -> bool:
+    """Whether a command line tests, builds or lints something."""
+    return any(_checks(step) and not _looks(step) for step in _steps(command))
+
+
 def final_search(command: str) -> tuple[str, ...]:
     """The words of the search at the end of a command line; empty if it ends with anything else."""
     last = next(reversed(list(_steps(command))), None)
@@ -142,7 +147,7 @@ _CHECKERS: Final = frozenset(
     jest vitest mocha ava pytest tox nox playwright cypress rspec phpunit unittest nextest ctest
     make cmake ninja meson bazel gradle gradlew mvn mvnw sbt xcodebuild webpack rollup esbuild vite parcel
     tsup turbo nx gcc cc clang g++ clang++ javac rustc swiftc ghc
-    build compile check checks test tests lint typecheck typechecks types validate verify vet ci
+    build compile compileall check checks test tests lint typecheck typechecks types validate verify vet ci
     """.split()
 )
 """Parts of the names of checks and builds: `npm run build:web`, `mise run lint`."""
@@ -166,8 +171,9 @@ _INLINE: Final = compiled(r"\b(?:python[\d.]*|node|bun|tsx|ts-node) -[ce]$")
 _CHANGES: Final = compiled(
     r"write|append|unlink|remove|delete|rmtree|\brm\b|mkdir|rename|replace|copy|move|insert|update|commit"
     r"|migrat|create|\bexec|spawn|subprocess|system\(|, ?['\"][wax]b?\+?['\"]"
+    r"|\braise\b|\bassert\b|\bthrow\b|\bexit\("
 )
-"""Words of a line of code that may do more than print."""
+"""Words of a line of code that may do more than print, or fails on purpose, as a check does."""
 _HELP: Final = frozenset({"--help", "--version"})
 _IN_PLACE: Final = compiled(r"-[A-Za-z]*i|--in-place")
 _ACTS: Final = frozenset("-delete -exec -execdir -ok -x -X --exec --exec-batch".split())

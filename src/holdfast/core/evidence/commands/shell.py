@@ -293,7 +293,7 @@ def edits(command: str, project: str = "") -> tuple[FileChange, ...]:
     """
     changes = (
         with_located_paths(change, folder, project)
-        for step, words, folder in _placed_steps(command, "")
+        for step, words, folder in placed_steps(command, "")
         for change in _changes(words, step)
     )
     return tuple(dict.fromkeys(change for change in changes if change))
@@ -303,7 +303,7 @@ def reads(command: str, project: str = "") -> tuple[FileChange, ...]:
     """The files that a command only shows (`cat src/a.py`), with paths as in `edits`."""
     changes = (
         with_located_paths(change, folder, project)
-        for _, words, folder in _placed_steps(command, "")
+        for _, words, folder in placed_steps(command, "")
         for change in _shown(words)
     )
     return tuple(dict.fromkeys(change for change in changes if change and "/" in change.path))
@@ -352,7 +352,7 @@ def normal_form(command: str) -> str:
 # ---------------------------------------------------------------- files
 
 
-def _placed_steps(
+def placed_steps(
     command: str, folder: str | None
 ) -> Iterator[tuple[ShellStep, Sequence[ShellWord], str | None]]:
     """Each simple command with its words and its folder; None if only the shell knows the folder."""
@@ -368,7 +368,7 @@ def _placed_steps(
             folder = _entered(folder, words[1:])
             continue
         if step.script:
-            yield from _placed_steps(step.script, folder)
+            yield from placed_steps(step.script, folder)
         is_git_elsewhere = [word.text for word in words[:2]] == ["git", "-C"]
         yield step, words, _entered(folder, words[2:3]) if is_git_elsewhere else folder
 

@@ -195,15 +195,6 @@ AGREEING: Final = (
     r"[好行是对嗯]|可以|继续|开始|执行|同意|确认|没问题|做吧"
 )
 """Words of a generic prompt that agree or disagree."""
-CHOICE: Final = (
-    r"\W*(?:(?:yes|yeah|ok(?:ay)?|sure|so|then|please|let'?s|go|with|do|take|use|the|i'd|i'll|i|prefer|want|"
-    r"我?选|用|选择|方案|第)[\s,:]*){0,5}(?:option|number|variant|#|第)?\s?(\d{1,2}|[a-d])"
-    r"[\s,.)]*(?:个|种|项|please|pls|thanks|then|it is)?\W*"
-)
-"""A prompt that chooses one of the offered options, by its number or letter."""
-OFFERED: Final = r"(?mi)^[^\S\n]{{0,8}}(?:[-*][^\S\n])?[*]{{0,2}}(?:option )?{}[.):][*]{{0,2}}[^\S\n]+(\S.*)$"
-"""A list item with this number or letter."""
-
 LONGEST_GENERIC: Final = 80
 _MANNERS: Final = (
     r"(?:(?:ok(?:ay)?|k|yes|yep|yeah|yup|y|sure|please|pls|thanks?(?: you)?|thx|great|good|perfect|alright|"
@@ -222,7 +213,9 @@ GENERIC: Final = (
     rf"(?:(?:you|we|i) )?can |i want you to )?(?:continue|go on|go ahead|go for it|proceed|carry on|"
     rf"keep (?:going|working)|resume|retry|start|begin|continue (?:with )?(?:{_IT}|"
     rf"your work|the work|working|the task|"
-    rf"(?:from )?where you left off|on)|(?:continue|keep going|go on) (?:until|till) .{{0,12}}(?:done|"
+    rf"(?:from )?where you left off|on)|"
+    rf"(?:continue|go on|carry on|proceed) with what(?:'s| is) (?:open|left)|"
+    rf"(?:continue|keep going|go on) (?:until|till) .{{0,12}}(?:done|"
     rf"finished|complete|works?)|(?:do|fix|try|implement|apply|check|test|run|finish|handle|look into|"
     rf"look at|take care of|take a look(?: at)?|investigate|commit|push|ship|merge|review|verify|use|make|"
     rf"build|add|leave|skip|keep|drop|help(?: me)?(?: with)?|address|resolve|explain|revert|undo)"
@@ -280,6 +273,8 @@ PASSING: Final = (
 )
 """A prompt that only asks about progress, or is about the harness: it says nothing about the work."""
 
+BARE_COMMAND: Final = re.compile(r"/[a-zA-Z][\w:-]*")
+"""A command of the harness without arguments; a path has further slashes or a dot."""
 WRAPPED: Final = re.compile(
     r"^[ ]{0,3}\#{1,6}[ ]*(?:the )?user(?:['’]s)? (?:request|message|prompt|query|task|input)[ ]*:?[ ]*$"
     r"|<(?P<tag>user_(?:request|message|prompt|query|task|input))>(?P<inside>.+?)</(?P=tag)>",

@@ -11,40 +11,122 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum, auto
-from functools import partial
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
 from holdfast.core.evidence.kinds import NoteKind
-from holdfast.core.evidence.prose import prompt_rules, statement_rules
+from holdfast.core.evidence.prose import offers, prompt_rules, statement_rules
 from holdfast.core.evidence.prose.statement_rules import ProseRule, cached_pattern
 from holdfast.core.text.lazy_patterns import compiled
 from holdfast.core.text.markdown import BlockKind, blocks
+from holdfast.core.text.strings import one_line
 
 LONGEST_SENTENCE: Final = 1_200
 """A sentence longer than this is pasted text; no rule is applied to it."""
 _WORDS: Final = re.compile(r"[a-z]+(?:'[a-z]+)?|[一-鿿]")
 
 
-def read_statements(text: str) -> dict[NoteKind, tuple[str, ...]]:
-    """All statements of an agent's text by kind, parsed once: cheaper than one kind at a time."""
-    candidates = _candidates(text)
-    return {kind: rule(candidates) for kind, rule in _RULES.items()}
-
-
 def statements_of(kind: NoteKind, text: str) -> tuple[str, ...]:
     """The statements of one kind in a text."""
-    return _RULES[kind](_candidates(text))
+    return _chosen(_candidates(text), _RULES[kind])
+
+
+class Unit(NamedTuple):
+    """What can be told by itself: a sentence, a list item, or a lead-in with its few short items."""
+
+    text: str
+    kind: NoteKind | None
+    """Its kind, if a rule is sure of it."""
+    heading: str
+    """The heading or lead-in above it, in lower case."""
+    is_item: bool
+    place: int
+    """Its place among the units of the text."""
+
+
+def units(text: str) -> list[Unit]:
+    """The units of a text, in order; a row of a table is one too."""
+    candidates = _all_candidates(text) or _all_candidates(_EDGE_MARKS.sub("", text))
+    result: list[Unit] = []
+    at = 0
+    while at < len(candidates):
+        candidate = candidates[at]
+        items = _short_items(candidates, at)
+        statement = candidate.statement
+        whole = f"{statement.text.rstrip(':：')}: {'; '.join(items)}" if items else statement.text
+        kind = next((kind for kind, applies in _RULES.items() if applies(candidate)), None)
+        heading = statement.under[-1] if statement.under else ""
+        for part in _parts(whole):
+            result.append(Unit(part, kind, heading, statement.is_item, len(result)))
+        at += 1 + len(items)
+    return result
+
+
+def _parts(sentence: str) -> list[str]:
+    """A sentence that is a whole list, in its parts."""
+    if len(sentence) <= LONG_SENTENCE:
+        return [sentence]
+    parts: list[str] = []
+    for part in cached_pattern(_PART).split(sentence):
+        joined = f"{parts[-1]} {part}" if parts else part
+        if parts and len(joined) <= LONG_SENTENCE:
+            parts[-1] = joined
+        elif part.strip():
+            parts.append(part)
+    return parts
+
+
+LONG_SENTENCE: Final = 240
+_PART: Final = r"(?<=;)\s+|\s+[—–]\s+|\s+(?=\([a-z0-9]\)\s)|(?<=[,，])\s*(?=(?:and|then|but|plus) )|(?<=；)"
+
+
+def commands_in(text: str) -> Iterator[tuple[str, str]]:
+    """The short commands that a text shows in code blocks, each with the heading above it."""
+    if "```" not in text:
+        return
+    for block in blocks(text):
+        lines = block.text.strip().split("\n")
+        is_short = len(lines) <= _COMMAND_LINES and len(block.text) <= _COMMAND_CHARS
+        if block.is_fenced and block.language in _SHELLS and is_short and lines[0]:
+            heading = _name(block.under[-1]) if block.under else ""
+            yield from ((heading, line.strip().removeprefix("$ ")) for line in lines if line.strip())
+
+
+_SHELLS: Final = frozenset({"bash", "sh", "shell", "console", "zsh"})
+_COMMAND_LINES: Final = 3
+_COMMAND_CHARS: Final = 240
+
+
+def _short_items(candidates: Sequence[_Candidate], at: int) -> list[str]:
+    """The items that a lead-in announces, if they are few and short; otherwise none."""
+    if not candidates[at].statement.is_lead_in or candidates[at].statement.is_item:
+        return []
+    items: list[str] = []
+    for candidate in candidates[at + 1 :]:
+        if not candidate.statement.is_item:
+            break
+        items.append(candidate.statement.text.rstrip(".;"))
+        if len(items) > _MOST_ITEMS or len(items[-1]) > _ITEM_CHARS:
+            return []
+    return items if len(items) > 1 and sum(map(len, items)) <= _ITEMS_CHARS else []
+
+
+_EDGE_MARKS: Final = compiled(r"^[#*\s]+|[*\s]+$")
+"""The marks around a text that is nothing but a heading."""
+_MOST_ITEMS: Final = 7
+_ITEM_CHARS: Final = 110
+_ITEMS_CHARS: Final = 360
 
 
 def sentences(text: str) -> tuple[str, ...]:
     """The sentences and list items of a text; code, tables, logs, quoted blocks and headings are left out."""
-    return _each_once(statement.text for statement in _sentences_of(text))
+    return _each_once(statement.text for statement in _sentences_of(text) if not statement.is_row)
 
 
 def constraints(prompt: str) -> tuple[str, ...]:
     """The sentences of a prompt that are rules for the work; no questions, no reports."""
-    return _matching(_candidates(prompt), prompt_rules.CONSTRAINT)
+    return _chosen(_candidates(prompt), _matches(prompt_rules.CONSTRAINT))
 
 
 def decisions(text: str) -> tuple[str, ...]:
@@ -88,6 +170,33 @@ def is_generic(prompt: str) -> bool:
     )
 
 
+def is_bare_command(prompt: str) -> bool:
+    """Whether a prompt is a command of the harness without arguments, such as `/init`."""
+    return prompt_rules.BARE_COMMAND.fullmatch(prompt.strip()) is not None
+
+
+def goes_on(prompt: str) -> bool:
+    """Whether a prompt leaves the goal unchanged: it only says to go on, or how.
+
+    A sentence with a rule may also ask for work: "can you list them, and make sure none is missing?"
+    """
+    rest = one_line(prompt)
+    for rule in constraints(prompt):
+        if not is_request(rule):
+            rest = rest.replace(one_line(rule), "")
+    return is_generic(prompt) or _word_count(rest) < _FEWEST_WORDS
+
+
+def _word_count(text: str) -> int:
+    """The number of words in a text; in scripts without spaces, two characters count as a word."""
+    return len(_SPACED.findall(text)) + len(_UNSPACED.findall(text)) // 2
+
+
+_FEWEST_WORDS: Final = 3
+_UNSPACED: Final = compiled(r"[\u3040-\u30ff\u3400-\u9fff]")
+_SPACED: Final = compiled(r"[^\s\u3000-\u30ff\u3400-\u9fff\uff00-\uff65]+")
+
+
 def is_answer(prompt: str) -> bool:
     """Whether a prompt is an answer: yes or no, a choice, or a request to continue."""
     folded = _folded(prompt)
@@ -100,13 +209,9 @@ def is_answer(prompt: str) -> bool:
 
 
 def chosen_option(prompt: str, offer: str) -> str:
-    """The text of the numbered item that a prompt chooses from an offer; the last list counts first."""
-    number = cached_pattern(prompt_rules.CHOICE).fullmatch(_folded(prompt))
-    if number is None or len(prompt) > prompt_rules.LONGEST_GENERIC:
-        return ""
-    items: list[str] = cached_pattern(prompt_rules.OFFERED.format(re.escape(number[1]))).findall(offer)
-    item_sentences = sentences(items[-1]) if items else ()
-    return item_sentences[0] if item_sentences else ""
+    """The options of an offer that a prompt chooses, each by its first sentence; empty if it chooses none."""
+    options = (sentences(option) for option in offers.chosen(prompt, offer))
+    return "; ".join(parts[0] for parts in options if parts)
 
 
 def is_request(sentence: str) -> bool:
@@ -136,55 +241,60 @@ class _Candidate(NamedTuple):
     statement: _Sentence
     folded: str
     words: frozenset[str]
+    is_last: bool
+    """Whether nothing follows it in the text."""
 
 
 def _candidates(text: str) -> list[_Candidate]:
-    return [
-        _Candidate(statement, folded := _folded(statement.text), frozenset(_WORDS.findall(folded)))
-        for statement in _sentences_of(text)
-        if len(statement.text) <= LONGEST_SENTENCE
-    ]
+    """The sentences and list items of a text, to which rules apply."""
+    return [candidate for candidate in _all_candidates(text) if not candidate.statement.is_row]
+
+
+@lru_cache(maxsize=8)  # several rules in turn read the same prompt or message
+def _all_candidates(text: str) -> tuple[_Candidate, ...]:
+    """The same with the rows of tables."""
+    statements = [statement for statement in _sentences_of(text) if len(statement.text) <= LONGEST_SENTENCE]
+    return tuple(
+        _Candidate(
+            statement,
+            folded := _folded(statement.text),
+            frozenset(_WORDS.findall(folded)),
+            statement is statements[-1],
+        )
+        for statement in statements
+    )
 
 
 def _folded(text: str) -> str:
     return text.lower().replace("’", "'").strip()
 
 
-def _matching(candidates: Sequence[_Candidate], rule: ProseRule) -> tuple[str, ...]:
-    """The statements that match the rule, or are under a heading of the rule."""
-    return _each_once(
-        statement.text
-        for statement, folded, words in candidates
-        if (
-            rule.matches(folded, words) or (statement.under and rule.matches_heading(statement.under, folded))
+def _matches(rule: ProseRule) -> Callable[[_Candidate], bool]:
+    """A predicate: whether a statement matches the rule, or is under a heading of the rule."""
+
+    def matches(candidate: _Candidate) -> bool:
+        statement, folded, words, _ = candidate
+        return not statement.is_lead_in and (
+            rule.matches(folded, words)
+            or bool(statement.under and rule.matches_heading(statement.under, folded))
         )
-        and not statement.is_lead_in
-    )
+
+    return matches
 
 
-def _decisions(candidates: Sequence[_Candidate]) -> tuple[str, ...]:
-    """Like `_matching`, but includes lead-ins, which may give the reason for a choice."""
-    return _each_once(
-        statement.text
-        for statement, folded, words in candidates
-        if (statement_rules.DECISION.matches(folded, words) and not statement_rules.POINTS_ON.search(folded))
-        or (
-            statement.under
-            and not statement.is_lead_in
-            and statement_rules.DECISION.matches_heading(statement.under, folded)
-        )
-    )
+def _is_decision(candidate: _Candidate) -> bool:
+    """Like `_matches`, but includes lead-ins, which may give the reason for a choice."""
+    statement, folded, words, _ = candidate
+    if statement_rules.DECISION.matches(folded, words) and not statement_rules.POINTS_ON.search(folded):
+        return True
+    headed = statement.under and not statement.is_lead_in
+    return bool(headed) and statement_rules.DECISION.matches_heading(statement.under, folded)
 
 
-def _next_steps(candidates: Sequence[_Candidate]) -> tuple[str, ...]:
-    return _each_once(
-        statement.text
-        for statement, folded, words in candidates
-        if not statement.is_lead_in and _is_next_step(statement, folded, words)
-    )
-
-
-def _is_next_step(statement: _Sentence, folded: str, words: frozenset[str]) -> bool:
+def _is_next_step(candidate: _Candidate) -> bool:
+    statement, folded, words, _ = candidate
+    if statement.is_lead_in:
+        return False
     if statement.box:
         return statement.box == " " and not statement.explains
     names_one = not statement.explains and not statement_rules.NO_STEP.match(folded)
@@ -194,43 +304,40 @@ def _is_next_step(statement: _Sentence, folded: str, words: frozenset[str]) -> b
     ) and not statement_rules.NARRATION.match(folded)
 
 
-def _questions(candidates: Sequence[_Candidate]) -> tuple[str, ...]:
-    return _each_once(
-        statement.text
-        for statement, folded, _ in candidates
-        if statement_rules.asks_user(folded)
-        or (
-            folded[-1] in "?？"
-            and statement is candidates[-1].statement
-            and not statement_rules.is_idle(folded)
-        )
+def _is_question(candidate: _Candidate) -> bool:
+    statement, folded, _, is_last = candidate
+    return (
+        statement_rules.asks_user(folded)
+        or (folded[-1] in "?？" and is_last and not statement_rules.is_idle(folded))
         or not statement_rules.OPEN_QUESTIONS.isdisjoint(statement.under)
     )
 
 
-def _measurements(candidates: Sequence[_Candidate]) -> tuple[str, ...]:
-    return _each_once(
-        statement.text
-        for statement, _, _ in candidates
-        if not statement.is_lead_in and statement_rules.states_measure(statement.text)
-    )
+def _is_measured(candidate: _Candidate) -> bool:
+    statement = candidate.statement
+    return not statement.is_lead_in and statement_rules.states_measure(statement.text)
+
+
+def _chosen(candidates: Sequence[_Candidate], applies: Callable[[_Candidate], bool]) -> tuple[str, ...]:
+    """The statements that a rule applies to."""
+    return _each_once(candidate.statement.text for candidate in candidates if applies(candidate))
 
 
 def _each_once(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(texts))
 
 
-_RULES: Final[Mapping[NoteKind, Callable[[Sequence[_Candidate]], tuple[str, ...]]]] = {
-    NoteKind.DECISION: _decisions,
-    NoteKind.NEXT: _next_steps,
-    NoteKind.UNTRIED: partial(_matching, rule=statement_rules.UNTRIED),
-    NoteKind.CONFIRMED: partial(_matching, rule=statement_rules.CONFIRMED),
-    NoteKind.FAILED: partial(_matching, rule=statement_rules.FAILURE),
-    NoteKind.MEASURED: _measurements,
-    NoteKind.QUESTION: _questions,
-    NoteKind.NEED: partial(_matching, rule=statement_rules.NEED),
+_RULES: Final[Mapping[NoteKind, Callable[[_Candidate], bool]]] = {
+    NoteKind.QUESTION: _is_question,
+    NoteKind.NEXT: _is_next_step,
+    NoteKind.DECISION: _is_decision,
+    NoteKind.UNTRIED: _matches(statement_rules.UNTRIED),
+    NoteKind.FAILED: _matches(statement_rules.FAILURE),
+    NoteKind.CONFIRMED: _matches(statement_rules.CONFIRMED),
+    NoteKind.NEED: _matches(statement_rules.NEED),
+    NoteKind.MEASURED: _is_measured,
 }
-"""The rule for each kind of statement; constraints are read by `notes`, from prompts only."""
+"""The rule for each kind, the most telling first; constraints are read by `notes`, from prompts only."""
 
 
 # ---------------------------------------------------------------- how a text is split, in linear time
@@ -244,6 +351,9 @@ class _Sentence(NamedTuple):
     box: str
     explains: bool
     """Whether it is a further sentence of a list item, which explains the first one."""
+    is_item: bool
+    is_row: bool
+    """Whether it is the row of a table; such a row counts as an item."""
 
     @property
     def is_lead_in(self) -> bool:
@@ -255,6 +365,7 @@ class _Kind(Enum):
     GAP = auto()
     HEADING = auto()
     ITEM = auto()
+    ROW = auto()
     TEXT = auto()
 
 
@@ -320,14 +431,16 @@ def _sentences_of(text: str) -> list[_Sentence]:
         if block.kind is _Kind.HEADING:
             heading, leads = (_name(block.text),), []
             continue
-        level = block.indent if block.kind is _Kind.ITEM else -1
+        is_row = block.kind is _Kind.ROW
+        is_item = is_row or block.kind is _Kind.ITEM
+        level = block.indent if is_item else -1
         while leads and leads[-1][0] >= level:
             leads.pop()
         under = (*heading, *(lead for _, lead in leads)) if leads else heading
         pieces = _split(_plain(block.text))
-        is_item = block.kind is _Kind.ITEM
         result += [
-            _Sentence(piece, under, block.box, is_item and place > 0) for place, piece in enumerate(pieces)
+            _Sentence(piece, under, block.box, is_item and place > 0, is_item, is_row)
+            for place, piece in enumerate(pieces)
         ]
         if pieces and result[-1].is_lead_in:
             leads.append((level, _name(pieces[-1])))
@@ -374,8 +487,16 @@ def _lines(text: str) -> Iterator[_Block]:
             yield line
             if below:
                 yield from _more_lines(below, line)
+        elif kind is BlockKind.TABLE_ROW:
+            yield _row(block.text)
         else:
             yield _GAP
+
+
+def _row(text: str) -> _Block:
+    """A row of a table in one piece; its cells tell little one by one."""
+    cells = [cell.strip() for cell in text.strip().strip("|").split("|")]
+    return _Block(_Kind.ROW, " | ".join(cell for cell in cells if cell))
 
 
 def _more_lines(lines: Iterable[str], above: _Block) -> Iterator[_Block]:

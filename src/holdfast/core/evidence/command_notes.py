@@ -1,0 +1,201 @@
+"""Notes from commands: commits, branches, pull requests, tasks, and failures that are over.
+
+What git and a tracker on the command line report is the session's own ledger. It also ends what was said
+before: a commit that was taken back is not done, and a closed task is no longer to be done.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from holdfast.core.events.event import ToolReturned
+from holdfast.core.evidence.commands import shell
+from holdfast.core.evidence.commands.purpose import is_check
+from holdfast.core.evidence.commands.work_change import (
+    BranchChanged,
+    CommitMade,
+    PullRequest,
+    RefPushed,
+    TaskChanged,
+    TaskListed,
+    TaskStatus,
+    TrackerChange,
+    UndoKind,
+    Undone,
+    WorkChange,
+)
+from holdfast.core.evidence.commands.work_record import work_changes
+from holdfast.core.evidence.kinds import NoteKind
+from holdfast.core.evidence.notes import NOTE_KEPT, Notes, is_resolved, last_edit, with_notes
+from holdfast.core.evidence.prose import reader
+from holdfast.core.evidence.trail import CommandRun, Note, NoteSource, OpenCall, Trail
+from holdfast.core.text.lazy_patterns import compiled
+from holdfast.core.text.strings import one_line, shortened
+
+POINTS_KEPT: Final = 6
+"""How many points of a commit message are stored."""
+COMMAND_CHARS: Final = 100
+REASON_CHARS: Final = 160
+TASK_READ: Final = 6_000
+TASK_UNITS: Final = 40
+SHORTEST: Final = 12
+
+
+def after_command(
+    trail: Trail, call: OpenCall, event: ToolReturned, ended: CommandRun, root: str = ""
+) -> Notes:
+    """The notes after a command: with what it did to the work, without what that ends."""
+    blank = Note(NoteKind.CONFIRMED, "", event.at, event.record, trail.steps, turn=trail.turns)
+    changes = work_changes(call.whole or call.command, event.text, ok=event.ok, project=root)
+    notes = trail.notes
+    for change in changes:
+        notes = _without_ended(notes, change)
+        notes = with_notes(notes, _notes_of(change, blank))
+    if event.ok and (shown := _SHOWS_TASK.search(call.command)):
+        notes = with_notes(_without_task(notes, shown[1]), _task_notes(shown[1], event, blank))
+    committed = any(isinstance(change, CommitMade) for change in changes)
+    if committed or (ended.ok and is_check(call.command)):
+        edited_at = last_edit(trail)
+        notes = tuple(note for note in notes if not is_resolved(note, edited_at))
+    return notes
+
+
+def _notes_of(change: WorkChange, blank: Note) -> Iterator[Note]:
+    """What a change says about the work."""
+    match change:
+        case CommitMade():
+            branch = f" on {change.branch}" if change.branch else ""
+            text = f"Committed {change.commit}{branch}: {change.subject}".replace("Committed :", "Committed:")
+            commit = replace(blank, source=NoteSource.COMMIT, heading=change.commit)
+            yield replace(commit, text=shortened(text, NOTE_KEPT))
+            for place, point in enumerate(change.points[:POINTS_KEPT], 1):
+                yield replace(commit, text=shortened(point, NOTE_KEPT), place=place)
+        case RefPushed(ref=ref, remote=remote):
+            to = f" to {remote}" if remote else ""
+            yield replace(blank, source=NoteSource.COMMIT, text=f"Pushed {ref}{to}", heading=ref)
+        case PullRequest():
+            text = " ".join(
+                part
+                for part in (f"Pull request #{change.number} {change.change}", change.title, change.url)
+                if part
+            )
+            yield replace(blank, source=NoteSource.TRACKER, text=text, heading=f"#{change.number}")
+        case TaskChanged():
+            yield _task_note(change, blank)
+        case TaskListed(task=task, title=title, is_ready=True):
+            text = f"{task}: {title} (ready)"
+            yield replace(blank, kind=NoteKind.NEXT, source=NoteSource.TRACKER, text=text, heading=task)
+        case _:
+            return
+
+
+def _task_note(change: TaskChanged, blank: Note) -> Note:
+    """A task whose state changed; what was begun is going on, anything else is done."""
+    details = (change.title, f"({change.reason})" if change.reason else "", change.url)
+    words = " ".join(detail for detail in details if detail)
+    text = f"{change.task} {change.change}{f': {words}' if words else ''}"
+    kind = NoteKind.DOING if change.change is TrackerChange.STARTED else NoteKind.CONFIRMED
+    return replace(
+        blank, kind=kind, source=NoteSource.TRACKER, text=shortened(text, NOTE_KEPT), heading=change.task
+    )
+
+
+def _task_notes(task: str, event: ToolReturned, blank: Note) -> Iterator[Note]:
+    """What a task says that the agent looked up: it is the request, with its rules."""
+    for unit in reader.units(event.text[:TASK_READ])[:TASK_UNITS]:
+        text = shortened(unit.text, NOTE_KEPT)
+        if len(text) >= SHORTEST:
+            is_rule = "constraint" in unit.heading or bool(reader.constraints(text))
+            kind = NoteKind.CONSTRAINT if is_rule else NoteKind.REQUEST
+            heading = f"{task} {unit.heading}"
+            yield replace(
+                blank, kind=kind, source=NoteSource.TRACKER, text=text, place=unit.place, heading=heading
+            )
+
+
+def _without_ended(notes: Notes, change: WorkChange) -> Notes:
+    """The notes without what a change takes back, finishes or replaces."""
+    match change:
+        case CommitMade(amends=True):
+            last = next((note.heading for note in reversed(notes) if _is_commit(note)), None)
+            return tuple(note for note in notes if not (_is_commit(note) and note.heading == last))
+        case Undone(kind=UndoKind.RESET | UndoKind.UNCOMMIT, commit=commit):
+            return _reset(notes, commit)
+        case Undone(kind=UndoKind.REVERT, subject=subject, commit=commit):
+            return tuple(
+                note
+                for note in notes
+                if not (
+                    _is_commit(note)
+                    and ((subject and subject in note.text) or (commit and note.heading == commit))
+                )
+            )
+        case BranchChanged():
+            return tuple(note for note in notes if not _ON_BRANCH.search(note.text))
+        case TaskChanged(task=task, change=TrackerChange.CLOSED | TrackerChange.MERGED):
+            return _without_task(notes, task)
+        case PullRequest(number=number):
+            return _without_task(notes, f"#{number}")
+        case TaskListed(task=task, status=status):
+            is_open = status in (TaskStatus.OPEN, TaskStatus.STARTED, TaskStatus.BLOCKED)
+            return notes if is_open else _without_task(notes, task)
+        case _:
+            return notes
+
+
+def _is_commit(note: Note) -> bool:
+    return note.source is NoteSource.COMMIT
+
+
+def _reset(notes: Notes, commit: str) -> Notes:
+    """The notes without the commits that a branch no longer has: those after this one, or all of them."""
+    steps = _BACK.fullmatch(commit)
+    made = list(dict.fromkeys(note.heading for note in notes if _is_commit(note)))
+    if steps:
+        count = int(steps[1]) if steps[1] else 1
+        gone = set(made[-count:])
+    else:
+        place = next((n for n, known in enumerate(made) if known and commit.startswith(known)), -1)
+        gone = set(made[place + 1 :])
+    return tuple(note for note in notes if not _speaks_of(note, gone))
+
+
+def _speaks_of(note: Note, commits: set[str]) -> bool:
+    """Whether a note is of one of these commits, or names it."""
+    if _is_commit(note):
+        return note.heading in commits
+    return any(commit and commit in note.text for commit in commits)
+
+
+def _without_task(notes: Notes, task: str) -> Notes:
+    """The notes without what was to be done for a task."""
+    return tuple(
+        note
+        for note in notes
+        if not (
+            note.source is NoteSource.TRACKER
+            and (note.heading == task or note.heading.startswith(f"{task} "))
+        )
+    )
+
+
+def resolved_note(failed: CommandRun, run: CommandRun, record: str, turn: int) -> Note | None:
+    """A failure that another command ended, with its reason and what worked instead."""
+    command = shell.display_form(one_line(failed.command), COMMAND_CHARS)
+    other = shell.display_form(one_line(run.command), COMMAND_CHARS)
+    if not failed.reason or "…" in command or "…" in other:
+        return None
+    text = f"`{command}` failed: {shortened(one_line(failed.reason), REASON_CHARS)}; `{other}` worked"
+    return Note(NoteKind.FAILED, text, run.at, record, run.step, source=NoteSource.COMMAND, turn=turn)
+
+
+_SHOWS_TASK: Final = compiled(r"\b(?:bd show|gh issue view)\s+([\w.#-]+)")
+_BACK: Final = re.compile(r"HEAD(?:~(\d*)|\^)")
+_ON_BRANCH: Final = compiled(
+    r"\b(?:on|switched to|created) (?:the |a new |new |your )?(?:branch\b|`[^`]+` branch)|"
+    r"\b(?:checkout|tree|repo|we|we're) (?:is |are )?on `[^`]+`",
+    re.IGNORECASE,
+)
