@@ -30,7 +30,7 @@ def test_while_another_program_holds_the_store_hook_events_wait(crowd: Crowd) ->
     for number in range(STEPS):
         crowd.speak(number)
     other = apsw.Connection(str(crowd.home / "store.db"))
-    other.set_busy_timeout(LIMIT_S * 1000)  # the daemon may be writing just now
+    other.set_busy_timeout(int(LIMIT_S * 1000))  # the daemon may be writing just now
     try:
         other.execute("begin immediate")
         # Each waits as long as a hook waits, and is then in the spool.

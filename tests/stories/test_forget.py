@@ -82,9 +82,11 @@ class Tale:
     def leaves_files(self) -> None:
         """Copies of the store, a damaged one, and letters that nobody took in."""
         # Not a copy of the file alone: what was written last may still be in the log beside it.
-        # Of today: a running daemon removes copies that are too old, also one that is just being made.
-        whole = back_up(self.home / "store.db", self.home / "backups", 1, time.time_ns() // 1_000_000)
+        # Made elsewhere and moved: soon after its start a daemon removes every copy once.
+        whole = back_up(self.home / "store.db", self.lodging.root / "copies", 1, time.time_ns() // 1_000_000)
         shutil.copy(whole, self.home / SET_ASIDE)
+        (self.home / "backups").mkdir(exist_ok=True)
+        whole.replace(self.home / "backups" / whole.name)
         spool = self.home / "spool"
         spool.mkdir(exist_ok=True)
         payload = {"session_id": FORGOTTEN, "cwd": str(self.project), "prompt": CANARY}

@@ -32,7 +32,7 @@ def back_up(path: Path, backups: Path, schema: int, at: int) -> Path:
     backups.mkdir(mode=0o700, parents=True, exist_ok=True)
     copy = _reserved(backups, f"{path.stem}-{stamp(at)}-schema-{schema:04}", ".db")
     with ExitStack() as undo:
-        undo.callback(copy.unlink)
+        undo.callback(copy.unlink, missing_ok=True)
         _copy(path, copy)
         undo.pop_all()
     earlier = [file for file in copies(path, backups) if file.suffix == ".db" and _DAILY not in file.name]
