@@ -18,6 +18,7 @@ from holdfast.core.brief.compose import (
     compose,
     compose_for_start,
     compose_news,
+    items_for_start,
 )
 from holdfast.core.documents.continuity import ContinuityPart, LayerName, LayerSummary
 from holdfast.core.documents.continuity_startup import TITLE as CONTINUITY_TITLE
@@ -356,3 +357,14 @@ def test_less_room_makes_the_block_smaller() -> None:
     full = compose_for_start(with_continuity(MINE), USUAL)
     tight = compose_for_start(with_continuity(MINE), replace(USUAL, total=len(full.text) - 1))
     assert len(tight.text) < len(full.text)
+
+
+@pytest.mark.parametrize("reason", [Reason.COMPACT, Reason.STARTUP, Reason.RESUME])
+def test_items_that_were_listed_once_serve_every_budget_and_closing_line(reason: Reason) -> None:
+    first = brief_input(reason)
+    items = items_for_start(first)
+    for queries in ((), ("crane shift",)):
+        offering = replace(first, suggested_queries=queries)
+        for chars in (400, 2_000):
+            budget = Budget(chars, chars)
+            assert compose_for_start(offering, budget, items) == compose_for_start(offering, budget)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from holdfast.core.brief.brief_input import (
@@ -93,27 +94,38 @@ def compose(brief_input: BriefInput, budget: int) -> Brief:
 
     Items are included whole or not at all.
     """
-    return _filled(brief_input, candidates(brief_input), budget)
+    return _filled(brief_input, map(_safe, candidates(brief_input)), budget)
 
 
 def compose_news(brief_input: BriefInput, budget: int) -> Brief:
     """The brief for a model that still has its history: only what it cannot know."""
-    return _filled(brief_input, news(brief_input), budget)
+    return _filled(brief_input, map(_safe, news(brief_input)), budget)
 
 
-def compose_for_start(brief_input: BriefInput, budget: Budget) -> Brief:
-    """The brief with its blocks; only the news where the model still has its history."""
-    news = brief_input.reason in (Reason.RESUME, Reason.FORK, Reason.PARALLEL)
-    repository_ledger = None if news else brief_input.repository_ledger
+def items_for_start(brief_input: BriefInput) -> tuple[Item, ...]:
+    """Everything that the brief of a start may say; only the news where the model still has its history."""
+    listed = news(brief_input) if _keeps_history(brief_input) else candidates(brief_input)
+    return tuple(map(_safe, listed))
+
+
+def compose_for_start(
+    brief_input: BriefInput, budget: Budget, items: tuple[Item, ...] | None = None
+) -> Brief:
+    """The brief with its blocks, from the items for a start, which the caller may have listed before.
+
+    They depend neither on the budget nor on the suggested queries.
+    """
+    listed = items_for_start(brief_input) if items is None else items
+    fill = partial(_filled, brief_input, listed)
+    repository_ledger = None if _keeps_history(brief_input) else brief_input.repository_ledger
     below = repository_ledger_block(repository_ledger, budget.repository_ledger) if repository_ledger else ""
-    fill = compose_news if news else compose
     # The continuity takes first what it needs beside the reserved brief.
     needed = 0
     if brief_input.startup and budget.may_grow:
-        reserved = fill(brief_input, budget.brief_beside(below))
+        reserved = fill(budget.brief_beside(below))
         beside = _with_continuity(reserved, brief_input, budget.continuity(reserved.text, below))
         needed = len(beside.text) - len(reserved.text)
-    brief = fill(brief_input, budget.grown_beside(below, needed))
+    brief = fill(budget.grown_beside(below, needed))
     brief = _with_continuity(brief, brief_input, budget.continuity(brief.text, below))
     return _with_repository_ledger(brief, brief_input, below) if below and brief.text else brief
 
@@ -137,9 +149,14 @@ def is_new_query(query: SuggestedQuery, others: Iterable[SuggestedQuery]) -> boo
     return all(2 * len(query.words & other.words) < len(query.words) for other in others)
 
 
+def _keeps_history(brief_input: BriefInput) -> bool:
+    """Whether the model still has the history of the session."""
+    return brief_input.reason in (Reason.RESUME, Reason.FORK, Reason.PARALLEL)
+
+
 def _filled(brief_input: BriefInput, items: Iterable[Item], budget: int) -> Brief:
     """The brief with as many of the items as fit, those first that are worth most for their length."""
-    safe = [_safe(item) for item in items]
+    safe = list(items)
     headline = f"{SUMMARY_TITLE if brief_input.reason is Reason.SUMMARY else TITLE}\n{_headline(brief_input)}"
     closing = _closing(brief_input, budget)
     room = budget - OVERHEAD - len(headline) - sum(len(line) + 1 for line in closing)

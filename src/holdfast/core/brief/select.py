@@ -73,15 +73,14 @@ class _Page:
         enough = SAME_WORDS * len(words)
         if not words or len(words & self.words) < enough:
             return False
+        # Most have too few of the words, which is the quickest to see.
+        alike = [(other, others) for other, others in self.sentences if len(words & others) >= enough]
         return any(
-            _quotes_as_much(other.text, item)
+            (len(words) >= FEW_WORDS or (_is_beside(item, other) and words == others))
             and not _adds_state(item, other)
-            and (
-                (_is_beside(item, other) and words == others)
-                or (len(words) >= FEW_WORDS and len(words & others) >= enough)
-            )
             and not any(map(_has_digit, words - others))
-            for other, others in self.sentences
+            and _quotes_as_much(other.text, item)
+            for other, others in alike
         )
 
     def cost(self, item: Item) -> int:

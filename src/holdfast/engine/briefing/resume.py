@@ -20,6 +20,7 @@ from holdfast.core.brief.compose import (
     SuggestedQuery,
     compose_for_start,
     is_new_query,
+    items_for_start,
     suggest_queries,
 )
 from holdfast.core.documents.ledger_brief import RepositoryLedger
@@ -118,14 +119,15 @@ def _fitting(
     engine: Engine, brief_input: BriefInput, budget: Budget, limit: AnswerLimit | None
 ) -> ComposedBrief:
     """The brief with its suggested queries, within the budget and the harness's limit."""
-    brief = compose_for_start(brief_input, budget)
+    items = items_for_start(brief_input)
+    brief = compose_for_start(brief_input, budget, items)
     offering = with_suggested_queries(engine, brief_input, brief)
     if offering.suggested_queries:
-        brief_input, brief = offering, compose_for_start(offering, budget)
+        brief_input, brief = offering, compose_for_start(offering, budget, items)
     # The harness may count bytes or UTF-16 units instead of characters: leave items out until it fits.
     while limit and not limit.fits(brief.text):
         budget = budget.reduced(limit, brief.text)
-        brief = compose_for_start(brief_input, budget)
+        brief = compose_for_start(brief_input, budget, items)
     brief = replace(brief, items=(*brief.items, *left_out_items(brief_input)))
     return ComposedBrief(brief_input, brief, budget)
 
