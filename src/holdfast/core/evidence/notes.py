@@ -453,12 +453,14 @@ def after_prompt(trail: Trail, event: Prompt, *, goes_on: bool) -> Notes:
         if note.kind not in _CHOICES or not choices.is_rejected(note.text, rejected)
     )
     turn = trail.turns + 1
+    is_interrupted = _is_at_work(trail)
 
     def stands(note: Note) -> bool:
         if note.record == event.record or KINDS[note.kind].ends is Ending.USER_WRITES:
             return False
         if note.source in (NoteSource.PROMPT, NoteSource.PLAN):
-            return (goes_on and note.record == goal) or _still_asked(note, turn)
+            is_current = note.record == goal and (goes_on or is_interrupted)
+            return is_current or _still_asked(note, turn)
         if note.source not in _BY_AGENT:
             return True
         if note.kind in _OPINIONS and (_is_overruled(note, ruled) or _is_forbidden(note, forbidden)):
@@ -479,6 +481,13 @@ def after_prompt(trail: Trail, event: Prompt, *, goes_on: bool) -> Notes:
         if stands(note)
     )
     return with_notes(tuple(standing), (*answers, *prompt_notes(event, trail.steps, turn)))
+
+
+def _is_at_work(trail: Trail) -> bool:
+    """Whether the agent has called a tool since its last message, so that its turn was not over."""
+    last = trail.statements[-1].record if trail.statements else ""
+    said_at = max((note.step for note in trail.notes if note.record == last), default=trail.steps)
+    return trail.steps > said_at
 
 
 def _ends_with_turn(note: Note) -> bool:
