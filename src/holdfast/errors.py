@@ -13,6 +13,7 @@ HoldfastError
 ├── AnswerUnreadable       what a program passed as a model's answer is not one
 ├── TranscriptUnreadable   a transcript named by a person cannot be read
 ├── ProbeUnreadable        a probe of an evaluation cannot be used; says which file
+├── JudgementsUnreadable   a file of judged statements cannot be used; says which line
 ├── SettingsUnreadable     a harness's settings file is not valid; it was left alone
 ├── ManifestUnreadable     the record of what setup changed cannot be read
 ├── ModelError             a model cannot answer; never fatal: a simpler method is used instead
@@ -77,6 +78,10 @@ class TranscriptUnreadable(HoldfastError):
 
 class ProbeUnreadable(HoldfastError):
     """A probe that a brief is to be measured by cannot be used; the message names file or probe."""
+
+
+class JudgementsUnreadable(HoldfastError):
+    """A file of judged statements, to which weights are to be fitted, cannot be used."""
 
 
 class SettingsUnreadable(HoldfastError):

@@ -14,13 +14,14 @@ from holdfast.core.brief.select import (
     LENGTH_POWER,
     LINE_CHARS,
     NEWS_SHARE,
+    OF_LITTLE_USE,
     OTHER_SHARE,
     REPEATED,
     SAME_WORDS,
     SHARES,
     select,
 )
-from holdfast.core.evidence.kinds import Section
+from holdfast.core.evidence.kinds import NoteKind, Section
 from holdfast.core.text.strings import content_words
 from holdfast.core.work.state import StatementSource
 
@@ -58,6 +59,13 @@ def test_a_section_that_has_its_share_gives_way_to_another() -> None:
     assert len(texts) < len(done), "there was no room for all"
     alone = chosen([*done, replace(step, section=DONE)], 300)
     assert step.text not in alone, "without a share of its own it is worth too little"
+
+
+def test_what_somebody_said_in_passing_is_not_told_even_if_there_is_room() -> None:
+    remark = replace(item("Much cleaner!", score=0.1), kind=NoteKind.FINDING)
+    fact = item("The branch is main.", score=0.1)
+    selected = select([remark, fact, replace(remark, text="It rounds twice.", score=0.3)], 1_000)
+    assert [one.omitted for one in selected] == [OF_LITTLE_USE, "", ""]
 
 
 def test_nothing_is_told_twice() -> None:

@@ -10,9 +10,12 @@ from holdfast.core.evaluation.handover import ExpectedContent, Question
 from holdfast.core.evaluation.labels import (
     NUGGET_WEIGHT,
     TRAP_WEIGHT,
+    LabelSource,
+    StatementVerdict,
     SummarySentences,
     label_by_questions,
     label_by_use,
+    label_by_verdict,
 )
 from tests.tables import every_row
 
@@ -82,3 +85,26 @@ def test_a_summary_covers_what_one_of_its_sentences_says_about_the_same_thing(
 def test_used_is_what_names_a_thing_that_the_agent_named_again(text: str, *, is_needed: bool | None) -> None:
     label = label_by_use(text, frozenset({"checkout.py"}))
     assert (label.is_needed if label else None) is is_needed
+
+
+@pytest.mark.parametrize(
+    ("verdict", "is_needed"),
+    [
+        (StatementVerdict.NEEDED, True),
+        (StatementVerdict.USEFUL, True),
+        (StatementVerdict.IDLE, False),
+        (StatementVerdict.NOISE, False),
+        (StatementVerdict.OUTDATED, False),
+    ],
+)
+def test_a_reader_says_what_is_needed(verdict: StatementVerdict, *, is_needed: bool) -> None:
+    label = label_by_verdict(verdict)
+    assert (label.source, label.is_needed) == (LabelSource.READERS, is_needed)
+
+
+def test_of_what_readers_judge_the_needed_counts_most_and_the_outdated_more_than_the_idle() -> None:
+    needed, outdated, idle = (
+        label_by_verdict(one).weight
+        for one in (StatementVerdict.NEEDED, StatementVerdict.OUTDATED, StatementVerdict.IDLE)
+    )
+    assert needed > outdated > idle

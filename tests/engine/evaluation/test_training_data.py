@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 import pytest
 
-from holdfast.core.evaluation.labels import LabelSource
+from holdfast.core.evaluation.labels import LabelSource, StatementVerdict
 from holdfast.engine.evaluation.handover import Probe, probes_to_fit
 from holdfast.engine.evaluation.training_data import (
     MOST_STATEMENTS,
     UsableTranscripts,
     case_of,
+    judged_cuts,
     outline,
     rows_of_case,
+    rows_of_judged,
     rows_of_transcript,
     transcripts_of,
     usable,
 )
-from holdfast.errors import ProbeUnreadable
+from holdfast.errors import JudgementsUnreadable, ProbeUnreadable
 from tests.engine.evaluation.test_handover import HARNESS, every, nugget, question, write_probe
 from tests.engine.evaluation.test_survival import compaction, kept, work
 from tests.harnesses.claude_code_records import Json, assistant, text, user
@@ -213,3 +216,50 @@ def test_a_probe_without_its_transcript_is_an_error_that_names_it(data: Path, fo
     (probe,), available = read(data, folder)
     with pytest.raises(ProbeUnreadable, match="probe `01`"):
         case_of(probe, data, available)
+
+
+def judge(path: Path, file: str, **verdicts: StatementVerdict) -> Path:
+    """A file in which readers judged the cause and the rule after four events of a session."""
+    texts = {"cause": "The root cause is `round_a`.", "rule": "Never touch the client of a."}
+    rows = [
+        {"file": file, "events": 4, "text": texts[name], "verdict": verdict}
+        for name, verdict in verdicts.items()
+    ]
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return path
+
+
+def test_statements_are_labelled_by_readers_after_so_many_events(
+    data: Path, folder: Path, tmp_path: Path
+) -> None:
+    write_session(data, f"{SHOP}/a.jsonl", talk("a"))
+    write_session(data, f"{CAFE}/b.jsonl", talk("b", CAFE))
+    write_questions(folder, "01", f"{CAFE}/b.jsonl", "b")
+    _, available = read(data, folder)
+    file, path = f"{HARNESS}/{SHOP}/a.jsonl", tmp_path / "judged.jsonl"
+    judge(path, file, cause=StatementVerdict.OUTDATED, rule=StatementVerdict.NEEDED)
+    (cut,) = judged_cuts(path)
+    rows = list(rows_of_judged(cut, available))
+    assert {row.source for row in rows} == {LabelSource.READERS}
+    assert sorted(row.row.is_positive for row in rows) == [False, True]
+    assert {row.origin.session for row in rows} == {file}
+
+
+def test_what_readers_judged_in_a_validation_session_is_not_used(
+    data: Path, folder: Path, tmp_path: Path
+) -> None:
+    write_session(data, f"{SHOP}/a.jsonl", talk("a"))
+    write_session(data, f"{CAFE}/b.jsonl", talk("b", CAFE))
+    write_questions(folder, "01", f"{CAFE}/b.jsonl", "b")
+    (folder / "validation.txt").write_text(f"{HARNESS}/{SHOP}/a.jsonl\n")
+    _, available = read(data, folder)
+    path = judge(tmp_path / "judged.jsonl", f"{HARNESS}/{SHOP}/a.jsonl", rule=StatementVerdict.NEEDED)
+    assert [row for cut in judged_cuts(path) for row in rows_of_judged(cut, available)] == []
+
+
+@pytest.mark.parametrize("line", ["{", '{"file": "a", "events": 4, "text": "b", "verdict": "good"}', "[]"])
+def test_a_line_that_is_no_judgement_is_named(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "judged.jsonl"
+    path.write_text(f"\n{line}\n")
+    with pytest.raises(JudgementsUnreadable, match="line 2 of "):
+        judged_cuts(path)

@@ -68,6 +68,7 @@ class _NameRanges(click.ParamType[tuple[_NameRange, ...]]):
     "holdfast eval handover --data DIR --probes DIR --only 01-10,17-30 --missing",
     "holdfast eval handover --texts DIR --probes DIR",
     "holdfast eval handover --data DIR --probes DIR --tune",
+    "holdfast eval handover --data DIR --probes DIR --tune --judged FILE",
 )
 @click.option("--data", type=_FOLDER, metavar="DIR", help="Where the probes' transcripts are.")
 @click.option("--probes", required=True, type=_FOLDER, metavar="DIR", help="A folder for each probe.")
@@ -86,6 +87,12 @@ class _NameRanges(click.ParamType[tuple[_NameRange, ...]]):
 @click.option("--texts", type=_FOLDER, metavar="DIR", help="Score the texts NAME.txt here, not briefs.")
 @click.option("--missing", "shows_missing", is_flag=True, help="List what is not held, and what misleads.")
 @click.option("--tune", "tunes", is_flag=True, help="Fit the weights of statements to the probes instead.")
+@click.option(
+    "--judged",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="With --tune: statements that readers judged, as JSON lines.",
+)
 @json_option("Print one JSON document with a number for every measure.")
 def handover(
     *,
@@ -107,8 +114,11 @@ def handover(
     """
     choice = _Choice(**chosen)
     if tunes:
-        tune(choice.data_to_fit(shows_missing=shows_missing), probes, choice.is_selected, as_json=as_json)
+        data = choice.data_to_fit(shows_missing=shows_missing)
+        tune(data, probes, choice.is_selected, choice.judged, as_json=as_json)
         return
+    if choice.judged:
+        raise click.UsageError("--judged goes with --tune.")
     write_brief = choice.write_brief
     selected = choice.probes_in(probes)
     if shows_missing:
@@ -132,6 +142,7 @@ class _Choice:
     only: tuple[_NameRange, ...] | None
     beside_summary: bool
     texts: Path | None
+    judged: Path | None
 
     def probes_in(self, folder: Path) -> list[Probe]:
         read = probes_beside_summary if self.beside_summary else probes_in
@@ -144,7 +155,7 @@ class _Choice:
         """The data for --tune, which no option may accompany that it would ignore."""
         source = click.get_current_context().get_parameter_source("budget")
         if self.texts or self.beside_summary or shows_missing or source is not ParameterSource.DEFAULT:
-            raise click.UsageError("--tune goes with --data, --probes, --only and --json alone.")
+            raise click.UsageError("--tune goes with --data, --probes, --only, --judged and --json alone.")
         if self.data is None:
             raise click.UsageError("--tune needs --data DIR.")
         return self.data

@@ -12,10 +12,13 @@ from holdfast.cli.commands.eval_mechanisms import with_progress
 from holdfast.cli.printing import give, give_json, give_table, say
 from holdfast.engine.evaluation.handover import probes_to_fit
 from holdfast.engine.evaluation.training_data import (
+    JudgedCut,
     TrainingData,
     case_of,
+    judged_cuts,
     outline,
     rows_of_case,
+    rows_of_judged,
     rows_of_transcript,
     transcripts_of,
     usable,
@@ -75,13 +78,15 @@ class _TuningReport:
         }
 
 
-def tune(data: Path, probes: Path, is_selected: Callable[[str], bool], *, as_json: bool) -> None:
+def tune(
+    data: Path, probes: Path, is_selected: Callable[[str], bool], judged: Path | None, *, as_json: bool
+) -> None:
     """Fit a table to the data, and print it with how good its briefs are; the shipped one stays as it is."""
-    training, left_out = _training_data(data, probes, is_selected)
+    training, left_out = _training_data(data, probes, is_selected, judged_cuts(judged) if judged else [])
     compared = trials(training)
     fittings = list(dict.fromkeys(trial.fitting for trial in compared))
-    judged = {fitting: judge(training, fitting) for fitting in with_progress(fittings, "fitting")}
-    results = [(trial, judged[trial.fitting]) for trial in compared]
+    judgements = {fitting: judge(training, fitting) for fitting in with_progress(fittings, "fitting")}
+    results = [(trial, judgements[trial.fitting]) for trial in compared]
     report = _TuningReport(training, left_out, results, new_table(training))
     if as_json:
         give_json(_as_json(report))
@@ -89,7 +94,9 @@ def tune(data: Path, probes: Path, is_selected: Callable[[str], bool], *, as_jso
         _print(report)
 
 
-def _training_data(data: Path, folder: Path, is_selected: Callable[[str], bool]) -> tuple[TrainingData, int]:
+def _training_data(
+    data: Path, folder: Path, is_selected: Callable[[str], bool], judged: Sequence[JudgedCut]
+) -> tuple[TrainingData, int]:
     probes, validation = probes_to_fit(folder, is_selected)
     files = with_progress(transcripts_of(data, probes), "reading")
     available = usable([outline(file, data) for file in files], validation)
@@ -103,6 +110,7 @@ def _training_data(data: Path, folder: Path, is_selected: Callable[[str], bool])
         )
     names = with_progress(list(available.transcripts), "labelling")
     rows += [row for name in names for row in rows_of_transcript(name, available)]
+    rows += [row for cut in judged for row in rows_of_judged(cut, available)]
     return TrainingData(tuple(cases), tuple(rows)), available.left_out
 
 

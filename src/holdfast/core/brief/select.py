@@ -13,13 +13,16 @@ from typing import Final
 
 from holdfast.core.brief.brief_input import LEDGER, OVER_BUDGET, Item, title_of_section
 from holdfast.core.brief.layout import cost_of
-from holdfast.core.evidence.kinds import Section
+from holdfast.core.evidence.kinds import NoteKind, Section
 from holdfast.core.text.lazy_patterns import compiled
 from holdfast.core.text.strings import content_words
 from holdfast.core.work.state import StatementSource
 from holdfast.lazy_dataclass import dataclass
 
 REPEATED: Final = "said already"
+OF_LITTLE_USE: Final = "of little use"
+LEAST_SCORE: Final = 0.2
+"""What somebody said and is less likely needed is not told, even if there is room: it hides the rest."""
 LENGTH_POWER: Final = 0.65
 """How much length counts: at 1, twice the length needs twice the worth."""
 LINE_CHARS: Final = 20
@@ -132,6 +135,8 @@ def select(items: Iterable[Item], room: int) -> tuple[Item, ...]:
         value = page.value(item, words[place])
         if heap and (-value, place) > heap[0]:
             heapq.heappush(heap, (-value, place))
+        elif item.kind in _NOTE_KINDS and item.score < LEAST_SCORE:
+            omitted[place] = OF_LITTLE_USE
         elif not item.lead and page.repeats(item, words[place]):
             omitted[place] = REPEATED
         elif page.cost(item) > page.room:
@@ -141,6 +146,9 @@ def select(items: Iterable[Item], room: int) -> tuple[Item, ...]:
     return tuple(
         page.chosen.get(place) or replace(item, omitted=omitted[place]) for place, item in enumerate(listed)
     )
+
+
+_NOTE_KINDS: Final = frozenset(map(str, NoteKind))
 
 
 def _has_digit(word: str) -> bool:

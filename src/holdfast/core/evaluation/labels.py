@@ -1,8 +1,8 @@
 """Labels: which statements of a work state were needed, by what is known of the session.
 
-Three sources say so: the questions about a cut (probes), the summary that the harness's own model wrote at a
-compaction, and what the agent itself named after a cut. The probes count most, because careful readers wrote
-them; the others are many and rough.
+Four sources say so: the questions about a cut (probes), readers who judged every statement at a cut, the
+summary that the harness's own model wrote at a compaction, and what the agent itself named after a cut.
+Probes and readers count most, because they are careful; the others are many and rough.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ class LabelSource(StrEnum):
     """How it is known that a statement was needed."""
 
     PROBES = "probes"
+    READERS = "readers"
     SUMMARIES = "summaries"
     USE = "use"
 
@@ -43,6 +44,36 @@ class NeedLabel:
     source: LabelSource
     is_needed: bool
     weight: float
+
+
+class StatementVerdict(StrEnum):
+    """What a reader who knows the session says of a statement at a cut."""
+
+    NEEDED = "needed"
+    """It belongs in a handover of 2,000 characters."""
+    USEFUL = "useful"
+    """It belongs in a longer one."""
+    IDLE = "idle"
+    """It is true, and not worth telling."""
+    NOISE = "noise"
+    """It says nothing by itself."""
+    OUTDATED = "outdated"
+    """It would mislead, because it no longer holds."""
+
+
+_VERDICT_WEIGHTS: Final = {
+    StatementVerdict.NEEDED: 12.0,
+    StatementVerdict.USEFUL: 3.0,
+    StatementVerdict.IDLE: 3.0,
+    StatementVerdict.NOISE: 3.0,
+    StatementVerdict.OUTDATED: 6.0,
+}
+
+
+def label_by_verdict(verdict: StatementVerdict) -> NeedLabel:
+    """Needed is what a reader wants in a handover, also in a longer one."""
+    is_needed = verdict in (StatementVerdict.NEEDED, StatementVerdict.USEFUL)
+    return NeedLabel(LabelSource.READERS, is_needed, _VERDICT_WEIGHTS[verdict])
 
 
 def label_by_questions(

@@ -11,6 +11,8 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+import msgspec
+
 from holdfast import harnesses
 from holdfast.core.brief.budget import Budget
 from holdfast.core.brief.compose import BriefInput, compose_for_start
@@ -18,14 +20,17 @@ from holdfast.core.evaluation.handover import CutScore, score_brief
 from holdfast.core.evaluation.labels import (
     LabelSource,
     NeedLabel,
+    StatementVerdict,
     SummarySentences,
     label_by_questions,
     label_by_use,
+    label_by_verdict,
 )
 from holdfast.core.evaluation.regression import Row
-from holdfast.core.evaluation.survival import Cut, cuts, need
+from holdfast.core.evaluation.survival import Cut, CutKind, cuts, need
 from holdfast.core.events.event import MAIN
 from holdfast.core.session.session import Session
+from holdfast.core.text.strings import one_line
 from holdfast.core.text.untrusted import printable
 from holdfast.core.work.compute import standing
 from holdfast.core.work.state import Statement
@@ -40,7 +45,7 @@ from holdfast.engine.evaluation.survival import (
     transcripts,
 )
 from holdfast.engine.recording.preview import preview
-from holdfast.errors import HoldfastError, ProbeUnreadable
+from holdfast.errors import HoldfastError, JudgementsUnreadable, ProbeUnreadable
 from holdfast.lazy_dataclass import dataclass
 
 MOST_STATEMENTS: Final = 60
@@ -160,6 +165,61 @@ def rows_of_case(case: ProbeCase) -> Iterator[TrainingRow]:
     for statement, features in _statements(case.brief_input.session):
         label = label_by_questions(statement.text, probe.questions, probe.traps)
         yield _training_row(features, label, case.origin)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedCut:
+    """A cut at which readers judged the statements: after so many events of the main agent."""
+
+    file: str
+    events: int
+    verdicts: Mapping[str, StatementVerdict]
+    """By the text of the statement, in one line."""
+
+
+class _JudgedLine(msgspec.Struct, frozen=True):
+    file: str
+    events: int
+    text: str
+    verdict: StatementVerdict
+
+
+def judged_cuts(path: Path) -> list[JudgedCut]:
+    """What readers judged, from a file with one JSON object for each statement."""
+    by_cut: dict[tuple[str, int], dict[str, StatementVerdict]] = {}
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError as error:
+        raise JudgementsUnreadable(
+            f"the judged statements in {path} cannot be read: {error.strerror}",
+            "name a file that you may read",
+        ) from error
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            row = msgspec.json.decode(line, type=_JudgedLine)
+        except msgspec.MsgspecError as error:
+            raise JudgementsUnreadable(
+                f"line {number} of {path} is no judged statement: {error}",
+                f"it needs `file`, `events`, `text` and `verdict` ({', '.join(StatementVerdict)})",
+            ) from error
+        by_cut.setdefault((row.file, row.events), {})[one_line(row.text)] = row.verdict
+    return [JudgedCut(file, events, verdicts) for (file, events), verdicts in by_cut.items()]
+
+
+def rows_of_judged(cut: JudgedCut, usable_transcripts: UsableTranscripts) -> Iterator[TrainingRow]:
+    """The statements at a judged cut; none if its session is kept for validation or not there."""
+    transcript = usable_transcripts.transcripts.get(cut.file)
+    recording = session_in(transcript) if transcript else None
+    if recording is None:
+        return
+    place = Cut(CutKind.VIRTUAL, cut.events, cut.events, cut.events)
+    session = session_after(recording.before(place), recording.transcript.harness.name, recording.cwd)
+    for statement, features in _statements(session) if session else ():
+        verdict = cut.verdicts.get(one_line(statement.text))
+        if verdict is not None:
+            yield _training_row(features, label_by_verdict(verdict), usable_transcripts.origins[cut.file])
 
 
 def rows_of_transcript(name: str, usable_transcripts: UsableTranscripts) -> Iterator[TrainingRow]:
