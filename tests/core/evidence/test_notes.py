@@ -170,6 +170,15 @@ def test_a_prompt_ends_steps_and_questions_but_not_findings() -> None:
     assert not {"Next: count the rows.", "Shall I also rename the flag?"} & set(left)
 
 
+@pytest.mark.parametrize("is_at_work", [True, False])
+def test_a_prompt_that_interrupts_the_agent_adds_to_the_request(*, is_at_work: bool) -> None:
+    before = [prompt(f"Count the rows of shop {number}", f"p{number}") for number in range(1, 5)]
+    request, answer = prompt("Add the tax to the report", "p5"), said("I read the register.", "a1")
+    events = [*before, request, answer, *([called("c1", Action.READ, "till.py")] if is_at_work else [])]
+    left = standing(*events, prompt("The clock of the register looks odd", "p6"))
+    assert (request.text in left) == is_at_work
+
+
 def test_to_go_on_leaves_the_steps() -> None:
     steps = said("The till rounds twice. Next: count the rows.", "a1")
     assert "Next: count the rows." in standing(ASKED, steps, prompt("continue", "p2"))
@@ -239,6 +248,13 @@ def test_a_summary_replaces_the_one_before_it() -> None:
     assert "The tax of the second shop is half done." in left
     assert "The till of the first shop is half done." not in left
     assert ASKED.text in left
+
+
+def test_of_a_summary_the_list_of_all_messages_is_passed_over() -> None:
+    told = "## All user messages\n- Mend the lamp of the tower\n\n## Current Work\nThe till is half done."
+    left = standing(ASKED, summary(told, "s1"))
+    assert "The till is half done." in left
+    assert "Mend the lamp of the tower" not in left
 
 
 def test_a_short_status_is_replaced_by_the_next_one() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from holdfast.core.events.event import Action
 from holdfast.core.evidence.commands.exit_meaning import REFUSED, STOPPED
 from holdfast.core.evidence.kinds import NoteKind, Section
-from holdfast.core.evidence.trail import CommandRun, FileTouch, Mention, Note, Thing, Trail, Utterance
+from holdfast.core.evidence.trail import CommandRun, FileTouch, Note, Trail, Utterance
 from holdfast.core.work.compute import work_state
 
 TEST = "npm test"
@@ -47,10 +47,3 @@ def test_the_files_of_subagents_and_what_was_deleted_are_told() -> None:
     )
     assert sorted(told(trail, Section.WHERE)) == ["a.py", "b.py"]
     assert told(trail, Section.DONE) == ["Deleted old.py"]
-
-
-def test_the_last_edit_is_told_with_its_names_if_they_are_few() -> None:
-    files = (FileTouch("a.py", Action.WRITE, 1, 1, 1), FileTouch("b.py", Action.EDIT, 1, 2, 2))
-    named = tuple(Mention(f"round_{number}", Thing.NAME, 1.0, 2, file="b.py") for number in range(9))
-    assert told(Trail(files=files, mentions=named[:1]), Section.NOW) == ["Last edit: `round_0` in b.py"]
-    assert told(Trail(files=files, mentions=named), Section.NOW) == []

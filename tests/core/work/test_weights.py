@@ -16,7 +16,7 @@ from holdfast.core.work.worth import features_of, setting_of
 from tests.core.scenes import session
 
 ROWS = 117
-FINGERPRINT = "817069f9cde17e70"
+FINGERPRINT = "506b18c5b919b884"
 
 
 def possible_features() -> set[str]:

@@ -22,7 +22,7 @@ from holdfast.lazy_dataclass import dataclass
 REPEATED: Final = "said already"
 OF_LITTLE_USE: Final = "of little use"
 LEAST_SCORE: Final = 0.2
-"""What somebody said and is less likely needed is not told, even if there is room: it hides the rest."""
+"""A remark that is less likely needed is not told, even if there is room: it hides the rest."""
 LENGTH_POWER: Final = 0.65
 """How much length counts: at 1, twice the length needs twice the worth."""
 LINE_CHARS: Final = 20
@@ -135,7 +135,7 @@ def select(items: Iterable[Item], room: int) -> tuple[Item, ...]:
         value = page.value(item, words[place])
         if heap and (-value, place) > heap[0]:
             heapq.heappush(heap, (-value, place))
-        elif item.kind in _NOTE_KINDS and item.score < LEAST_SCORE:
+        elif item.score < LEAST_SCORE and _is_remark(item):
             omitted[place] = OF_LITTLE_USE
         elif not item.lead and page.repeats(item, words[place]):
             omitted[place] = REPEATED
@@ -148,7 +148,13 @@ def select(items: Iterable[Item], room: int) -> tuple[Item, ...]:
     )
 
 
+def _is_remark(item: Item) -> bool:
+    """Whether somebody said it in passing: no request, rule or next step, and no report of a tool."""
+    return item.kind in _NOTE_KINDS and item.section in _REMARKS
+
+
 _NOTE_KINDS: Final = frozenset(map(str, NoteKind))
+_REMARKS: Final = frozenset(map(title_of_section, (Section.DONE, Section.DECISIONS, Section.FAILURES)))
 
 
 def _has_digit(word: str) -> bool:

@@ -626,6 +626,8 @@ def after_summary(trail: Trail, event: Compacted) -> Notes:
             cues.heading_hint(unit.heading) or Section.DECISIONS, NoteKind.FINDING
         )
         text = shortened(cues.without_filler(unit.text), NOTE_KEPT)
+        if _LISTS_MESSAGES.search(unit.heading):
+            continue  # every request of the session, as if all were open
         if _tells(text) and not text.rstrip('"”').endswith(("?", "？")):
             new.append(
                 Note(
@@ -647,6 +649,7 @@ def after_summary(trail: Trail, event: Compacted) -> Notes:
     return with_notes(others, allowed[:_SUMMARY_UNITS])
 
 
+_LISTS_MESSAGES: Final = compiled(r"\buser(?:['’]s)? (?:messages|prompts)\b", re.IGNORECASE)
 _SUMMARY_KINDS: Final = {**_BY_SECTION, Section.GOAL: NoteKind.REQUEST, Section.RULES: NoteKind.REQUEST}
 NOTE_KEPT: Final = 420
 _SHORTEST_NOTE: Final = 12

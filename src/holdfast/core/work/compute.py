@@ -27,7 +27,6 @@ from holdfast.core.evidence.trail import (
     CommandRun,
     Note,
     NoteSource,
-    Thing,
     Trail,
     Utterance,
     open_todos,
@@ -44,8 +43,6 @@ REASON_CHARS: Final = 160
 COMMAND_CHARS: Final = 160
 LEFT_RUNNING: Final = "Left running"
 REFUSED_CHARS: Final = 80
-NAMES_OF_AN_EDIT: Final = 4
-"""An edit with more names is not about one of them."""
 
 
 def work_state(
@@ -76,7 +73,6 @@ def standing(
         *_checks(trail),
         *_refused(trail),
         *_edits(trail),
-        *_last_edit(trail),
         *_reads(trail),
         *_running(trail),
         *_where(git, root),
@@ -309,27 +305,6 @@ def _edits(trail: Trail) -> Iterator[Statement]:
             step=touch.step,
             turn=trail.turns,
         )
-
-
-def _last_edit(trail: Trail) -> Iterator[Statement]:
-    """Which names the last edit was about, where it named only a few."""
-    edited = [touch for touch in trail.files if touch.action in (Action.EDIT, Action.WRITE)]
-    last = max(edited, key=lambda touch: touch.step, default=None)
-    if last is None:
-        return
-    about = [row for row in trail.mentions if row.thing is Thing.NAME and row.file == last.path]
-    if not 0 < len(about) <= NAMES_OF_AN_EDIT:
-        return
-    listed = ", ".join(f"`{row.name}`" for row in about[-2:])
-    yield Statement(
-        Section.NOW,
-        f"Last edit: {listed} in {last.path}",
-        last.at,
-        last.path,
-        origin=StatementSource.EDIT,
-        step=last.step,
-        turn=trail.turns,
-    )
 
 
 def _reads(trail: Trail) -> Iterator[Statement]:
