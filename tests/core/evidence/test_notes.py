@@ -174,7 +174,12 @@ def test_a_prompt_ends_steps_and_questions_but_not_findings() -> None:
 def test_a_prompt_that_interrupts_the_agent_adds_to_the_request(*, is_at_work: bool) -> None:
     before = [prompt(f"Count the rows of shop {number}", f"p{number}") for number in range(1, 5)]
     request, answer = prompt("Add the tax to the report", "p5"), said("I read the register.", "a1")
-    events = [*before, request, answer, *([called("c1", Action.READ, "till.py")] if is_at_work else [])]
+    events: list[Event] = [
+        *before,
+        request,
+        answer,
+        *([called("c1", Action.READ, "till.py")] if is_at_work else []),
+    ]
     left = standing(*events, prompt("The clock of the register looks odd", "p6"))
     assert (request.text in left) == is_at_work
 
