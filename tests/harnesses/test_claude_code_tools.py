@@ -235,6 +235,16 @@ def test_a_subagent_starts_with_its_call_and_stops_with_its_result(tmp_path: Pat
     assert [(event.subagent, event.text) for event in stopped] == [("c1", "Found it")]
 
 
+def test_a_report_is_read_without_what_the_harness_adds_to_it(tmp_path: Path) -> None:
+    added = "agentId: a9 (for resuming to continue this agent's work if needed)\n<usage>tool_uses: 2</usage>"
+    result = user(
+        [tool_result([text("Found it"), text(added)], "c1")],
+        toolUseResult={"status": "completed", "agentId": "a9", "totalDurationMs": 5},
+    )
+    stopped = [event for event in parse(tmp_path, result) if isinstance(event, SubagentStopped)]
+    assert [event.text for event in stopped] == ["Found it"]
+
+
 def test_a_subagent_in_the_background_may_stop_more_than_once(tmp_path: Path) -> None:
     launched = user(
         [tool_result("launched", "c1")], toolUseResult={"status": "async_launched", "agentId": "a9"}
