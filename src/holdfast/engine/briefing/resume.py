@@ -494,6 +494,12 @@ def _mark_answered(engine: Engine, session: Session) -> None:
             engine.store.put_session(replace(stored_session, unanswered=None))
 
 
+def note_given(engine: Engine, session: Session, composed: ComposedBrief) -> None:
+    """Note that a session started with this brief, where no hook's answer carried it."""
+    _store_receipt(engine, session, composed)
+    _mark_answered(engine, session)
+
+
 def _store_receipt(engine: Engine, session: Session, composed: ComposedBrief) -> None:
     brief_input, brief = composed.brief_input, composed.brief
     receipt = Receipt(
