@@ -351,3 +351,8 @@ def test_the_next_prompt_leaves_of_a_report_only_what_was_found_out() -> None:
 def test_what_the_agent_says_later_overrules_a_report() -> None:
     later = said("All done: I added a test for refunds in `test_cart.py`, and it passes.", "a2")
     assert REFUNDS not in [text for _, text in of_subagents(reported(REPORT), later)]
+
+
+def test_the_end_of_a_message_is_read_behind_code_in_code() -> None:
+    text = "I wrote the file:\n\n```markdown\n# Plan\n```bash\nmake\n```\n```\n\nNext step: run the linter."
+    assert "Next step: run the linter." in standing(said(text, "a1"))
