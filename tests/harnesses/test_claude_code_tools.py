@@ -219,14 +219,17 @@ def test_what_is_looked_at_or_stopped_in_the_background_may_be_over(
     assert [event.call for event in events if isinstance(event, ToolReturned) and not event.handle] == ["c9"]
 
 
-def test_a_subagent_starts_with_its_call_and_stops_with_its_result(tmp_path: Path) -> None:
+@pytest.mark.parametrize("status", [{"status": "completed", "agentId": "a9"}, {}])
+def test_a_subagent_starts_with_its_call_and_stops_with_its_result(
+    tmp_path: Path, status: dict[str, str]
+) -> None:
     events = parse(
         tmp_path,
         assistant(tool_use("Agent", "c1", description="look around", prompt="Look at everything.")),
         user(
             [tool_result([text("Found it")], "c1")],
             "u1",
-            toolUseResult={"status": "completed", "agentId": "a9", "totalDurationMs": 5},
+            toolUseResult={**status, "totalDurationMs": 5},
         ),
     )
     started = [event for event in events if isinstance(event, SubagentStarted)]

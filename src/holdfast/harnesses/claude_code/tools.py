@@ -140,7 +140,8 @@ def events_of_result(block: Block, record: Record, frame: Frame, *, awaited: boo
         # The size of what the model was sent: it may be more than is stored, or less than was printed.
         size=len(result_text) if len(result_text) != len(stored_text) else 0,
     )
-    if outcome.get("status") == "completed" and "totalDurationMs" in outcome:
+    # Older versions do not say the status.
+    if outcome.get("status", "completed") == "completed" and "totalDurationMs" in outcome:
         report = capped(_REPORT_END.sub("", result_text))
         yield SubagentStopped(**frame.part(Origin.TOOL, "agent"), subagent=call, text=report)
     yield from _edited_in_shell(call, outcome, frame)
