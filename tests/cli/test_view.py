@@ -13,6 +13,7 @@ import sys
 import threading
 from collections.abc import Generator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -257,3 +258,21 @@ def test_show_without_a_name_is_of_the_projects_latest_session(worker: Person) -
     empty = worker.types("show", "--project", str(worker.home))
     assert empty.status == 1
     assert "no session was seen in" in empty.err
+
+
+def test_why_no_model_wrote_a_handover_is_shown(worker: Person) -> None:
+    with closing(open_store(worker.home / "store.db", worker.home / "backups", 0)) as store:
+        newest = store.checkpoints(1)[0]
+        with store.writing():
+            store.put_outline(newest.id, replace(newest.outline, no_answer="command: no answer in time"))
+    listed, shown = worker.types("checkpoints"), worker.types("show", newest.session)
+    assert f"no model wrote the checkpoint of {newest.session}, " in listed.err
+    assert "ago: command: no answer in time" in listed.err
+    assert "no model wrote its handover: command: no answer in time" in shown.err
+    expected: dict[str, object] = {
+        "written_by": None,
+        "no_answer": "command: no answer in time",
+        "left_out": [],
+    }
+    assert worker.types("checkpoints", "--json").json[0]["handover"] == expected
+    assert worker.types("show", newest.session, "--json").json["handover"] == expected

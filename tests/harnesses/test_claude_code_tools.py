@@ -219,20 +219,33 @@ def test_what_is_looked_at_or_stopped_in_the_background_may_be_over(
     assert [event.call for event in events if isinstance(event, ToolReturned) and not event.handle] == ["c9"]
 
 
-def test_a_subagent_starts_with_its_call_and_stops_with_its_result(tmp_path: Path) -> None:
+@pytest.mark.parametrize("status", [{"status": "completed", "agentId": "a9"}, {}])
+def test_a_subagent_starts_with_its_call_and_stops_with_its_result(
+    tmp_path: Path, status: dict[str, str]
+) -> None:
     events = parse(
         tmp_path,
         assistant(tool_use("Agent", "c1", description="look around", prompt="Look at everything.")),
         user(
             [tool_result([text("Found it")], "c1")],
             "u1",
-            toolUseResult={"status": "completed", "agentId": "a9", "totalDurationMs": 5},
+            toolUseResult={**status, "totalDurationMs": 5},
         ),
     )
     started = [event for event in events if isinstance(event, SubagentStarted)]
     stopped = [event for event in events if isinstance(event, SubagentStopped)]
     assert [(event.subagent, event.task) for event in started] == [("c1", "look around")]
     assert [(event.subagent, event.text) for event in stopped] == [("c1", "Found it")]
+
+
+def test_a_report_is_read_without_what_the_harness_adds_to_it(tmp_path: Path) -> None:
+    added = "agentId: a9 (for resuming to continue this agent's work if needed)\n<usage>tool_uses: 2</usage>"
+    result = user(
+        [tool_result([text("Found it"), text(added)], "c1")],
+        toolUseResult={"status": "completed", "agentId": "a9", "totalDurationMs": 5},
+    )
+    stopped = [event for event in parse(tmp_path, result) if isinstance(event, SubagentStopped)]
+    assert [event.text for event in stopped] == ["Found it"]
 
 
 def test_a_subagent_in_the_background_may_stop_more_than_once(tmp_path: Path) -> None:

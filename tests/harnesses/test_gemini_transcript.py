@@ -19,6 +19,7 @@ from holdfast.core.events.event import (
     Prompt,
     Replied,
     SubagentStarted,
+    SubagentStopped,
     Todo,
     TodosChanged,
     ToolCalled,
@@ -120,7 +121,7 @@ def test_a_call_that_has_not_ended_tells_no_end(tmp_path: Path) -> None:
 def test_to_dos_and_subagents_are_read_as_such(tmp_path: Path) -> None:
     todos = call("write_todos", "ok", todos=made.TODOS)
     spawned = call("invoke_agent", "found", id="c2", agent_name="scout", prompt="look")
-    listed, asked, started, ended = parse(tmp_path, answer("", toolCalls=[todos, spawned]))
+    listed, asked, started, ended, stopped = parse(tmp_path, answer("", toolCalls=[todos, spawned]))
     assert isinstance(listed, TodosChanged)
     assert listed.todos == (Todo("round", "completed"), Todo("test", "pending"))
     assert isinstance(asked, ToolCalled)
@@ -128,6 +129,8 @@ def test_to_dos_and_subagents_are_read_as_such(tmp_path: Path) -> None:
     assert isinstance(started, SubagentStarted)
     assert started.task == "scout"
     assert isinstance(ended, ToolReturned)
+    assert isinstance(stopped, SubagentStopped)
+    assert (stopped.subagent, stopped.text) == ("c2", "found")
 
 
 def test_a_command_that_was_moved_to_the_background_has_not_ended(tmp_path: Path) -> None:

@@ -73,6 +73,16 @@ def test_names_of_the_first_version_are_those_of_today(path: Path) -> None:
     store.close()
 
 
+def test_what_an_older_daemon_stores_after_the_migration_is_known(path: Path) -> None:
+    first_names(path)
+    store = opened(path)
+    with store.writing():
+        assert store.add_event(prompt("letter:1-9")) is Novelty.NEW
+        assert store.add_event(prompt("hook:1-9")) is Novelty.KNOWN
+        assert store.add_event(prompt("hook:1-10")) is Novelty.NEW
+    store.close()
+
+
 def test_texts_that_look_like_old_names_stay_as_they_are(path: Path) -> None:
     first_names(path)
     store = opened(path)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.core.events.event import Action, Compacted, CompactionSign, Event, Origin
+from holdfast.core.events.event import Action, Compacted, CompactionSign, Event, Origin, SubagentStopped
 from holdfast.core.evidence.kinds import NoteKind
 from holdfast.core.evidence.notes import Notes, rules_in_prompt
 from holdfast.core.evidence.prose import reader
+from holdfast.core.evidence.trail import NoteSource
 from tests.core.scenes import KEY, NOON, after, called, prompt, returned, said, session
 
 FAILING = """
@@ -299,3 +300,80 @@ def test_a_question_overturns_no_earlier_decision() -> None:
     asked = prompt("Should we use Decimal instead of float?", "p2")
     before = (prompt("Fix the cart totals.", "p1"), said(FLOAT, "a1"), said(ROUNDING, "a2"))
     assert FLOAT in standing(*before, asked)
+
+
+OVERVIEW = """I have read the whole module.
+
+## How totals work
+
+- `cart.py` sums the line items.
+- `tax.py` knows the rates.
+
+| file | lines |
+|---|---|
+| `cart.py` | 120 |
+
+## What was done well
+
+- The names are clear.
+
+This keeps the totals apart from the taxes."""
+REPORT = """I moved the rounding into `total()`.
+
+## Changes
+
+- Removed the helper `round_each()` from `cart.py`.
+
+## Root cause
+
+Each line was rounded before the sum, so cents were lost.
+
+## Remaining
+
+- Add a test for refunds in `test_cart.py`.
+
+Should I do that now?"""
+CAUSE = "Each line was rounded before the sum, so cents were lost."
+REMOVED = "Removed the helper `round_each()` from `cart.py`."
+REFUNDS = "Add a test for refunds in `test_cart.py`."
+
+
+def reported(text: str, record: str = "r1") -> SubagentStopped:
+    return SubagentStopped(session=KEY, record=record, at=NOON, origin=Origin.TOOL, subagent="s1", text=text)
+
+
+def of_subagents(*events: Event) -> list[tuple[NoteKind, str]]:
+    notes = after(session(), *events).trail.notes
+    return [(note.kind, note.text) for note in notes if note.source is NoteSource.SUBAGENT]
+
+
+def test_what_a_subagent_reports_under_a_heading_is_noted() -> None:
+    assert of_subagents(reported(REPORT)) == [
+        (NoteKind.CONFIRMED, REMOVED),
+        (NoteKind.FINDING, CAUSE),
+        (NoteKind.NEXT, REFUNDS),
+    ]
+
+
+def test_an_overview_of_what_a_subagent_read_is_not_noted() -> None:
+    assert of_subagents(reported(OVERVIEW)) == []
+
+
+def test_a_report_counts_once_whoever_tells_it() -> None:
+    assert of_subagents(reported(REPORT), reported(REPORT, "hook:r1")) == of_subagents(reported(REPORT))
+
+
+def test_the_next_prompt_leaves_of_a_report_only_what_was_found_out() -> None:
+    before = (prompt("Fix the cart totals.", "p1"), reported(REPORT))
+    assert of_subagents(*before, prompt("Now the invoices.", "p2")) == [(NoteKind.FINDING, CAUSE)]
+    assert of_subagents(*before, prompt("continue", "p2")) == of_subagents(*before)
+
+
+def test_what_the_agent_says_later_overrules_a_report() -> None:
+    later = said("All done: I added a test for refunds in `test_cart.py`, and it passes.", "a2")
+    assert REFUNDS not in [text for _, text in of_subagents(reported(REPORT), later)]
+
+
+def test_the_end_of_a_message_is_read_behind_code_in_code() -> None:
+    text = "I wrote the file:\n\n```markdown\n# Plan\n```bash\nmake\n```\n```\n\nNext step: run the linter."
+    assert "Next step: run the linter." in standing(said(text, "a1"))

@@ -212,3 +212,45 @@ def test_only_items_share_a_line_with_what_they_begin_with(text: str) -> None:
     for block in blocks(text):
         assert block.first > ends or block.depth
         ends = block.first - 1 if block.kind is BlockKind.ITEM and not block.text else block.last
+
+
+NESTED = """Here is the file:
+
+```markdown
+# Plan
+```bash
+make
+```
+Then stop.
+```
+
+It is written. Next: run `make`.
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "prose"),
+    [
+        (NESTED, [(2, 8)], ["Here is the file:", "It is written. Next: run `make`."]),
+        (
+            f"{NESTED}\n{NESTED}",
+            [(2, 8), (14, 20)],
+            ["Here is the file:", "It is written. Next: run `make`."] * 2,
+        ),
+        (NESTED + "```py\na\n```\nb", [(2, 8), (11, 13)], [*NESTED.splitlines()[::10], "b"]),
+        ("````md\n```py\na\n```\n````\nb", [(0, 4)], ["b"]),
+        ("~~~md\n~~~py\na\n~~~\n~~~\nb", [(0, 4)], ["b"]),
+        ("- a\n\n  ```md\n  ```py\n  ```\n  ```\n  b", [(2, 5)], ["b"]),
+    ],
+)
+def test_a_fence_with_a_language_nests_in_another_one(
+    text: str, code: list[tuple[int, int]], prose: list[str]
+) -> None:
+    read = blocks(text)
+    assert [(block.first, block.last) for block in read if block.is_fenced] == code
+    assert [block.text for block in read if block.kind is BlockKind.PARAGRAPH] == prose
+
+
+def test_a_fence_that_shows_how_to_begin_one_is_read_as_written() -> None:
+    read = blocks("```\n```py\n```\nSo it begins.")
+    assert read[-1].text == "So it begins."

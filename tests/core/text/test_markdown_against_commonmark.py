@@ -85,6 +85,7 @@ HAND_WRITTEN = {
     "an info string with a backtick is no fence": "``` a`b\n# c\n```\n",
     "a tilde's info string may have one": "~~~ a`b\n# c\n~~~\n",
     "a fence with an info string closes nothing": "```\na\n``` py\n# b\n```\n# c\n",
+    "a fence with a language in one that would then have no end": "```\n```py\na\n```\n# b\n",
     "three columns in, and four": "   ```\n# a\n   ```\n\n    ```\n# b\n",
     "the end four columns in": "```\n    ```\n# a\n```\n",
     "a fence that never ends": "# a\n```\n# b\n- c\n",
@@ -173,11 +174,29 @@ def is_read_otherwise(lines: list[str]) -> bool:
     return any(4 <= indent < content for indent in indents for content in contents)
 
 
+def has_nested_fence(text: str) -> bool:
+    """Whether a fence with a language is inside another one, which ours lets nest on purpose."""
+    fences = (token.content for token in THEIRS.parse(text) if token.type == "fence")
+    return any(_INNER_FENCE.search(content) for content in fences)
+
+
+_INNER_FENCE = re.compile(r"^\s*(?:```+|~~~+)\w", re.MULTILINE)
+
+
 @given(st.lists(LINE, max_size=12))
 @example(["- a", "", "      b", "  - c", "    ```", "  d"])
 def test_both_find_the_same_in_any_text(lines: list[str]) -> None:
     assume(not is_read_otherwise([line.expandtabs(4) for line in lines]))
     text = "".join(f"{line}\n" for line in lines)
+    assume(not has_nested_fence(text))
+    assert rows(text) == their_rows(text)
+
+
+@given(st.lists(LINE, max_size=12))
+def test_no_fence_nests_if_then_one_has_no_end(lines: list[str]) -> None:
+    text = "".join(f"{line}\n" for line in (*lines, "", "```", "```py"))
+    assume(not is_read_otherwise([line.expandtabs(4) for line in lines]))
+    # The last fences have no end, however they are read.
     assert rows(text) == their_rows(text)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,7 @@ from holdfast.core.brief.brief_input import MODEL, NO_ANSWER
 from holdfast.core.brief.compose import Receipt
 from holdfast.core.session.checkpoint import Checkpoint
 from holdfast.core.work.question import QUESTION_CHARS
+from holdfast.engine.views.serialisation import checkpoint_row
 from holdfast.stores.sqlite import open_store
 from tests.daemon.conftest import Lodging, wait_until
 
@@ -117,6 +119,10 @@ class Work:
         store.close()
         return found
 
+    def rows(self) -> list[dict[str, Any]]:
+        """The checkpoints as a program sees them."""
+        return [checkpoint_row(one) for one in self.checkpoints()]
+
     def brief_after_compaction(self) -> tuple[str, Receipt]:
         self.hook("PreCompact", trigger="manual")
         brief = self.hook("SessionStart", source="compact")
@@ -176,6 +182,9 @@ def test_sentences_that_the_session_contradicts_are_in_the_receipt_and_not_in_th
     )
     brief, receipt = work.brief_after_compaction()
     assert rejected(receipt) == wrong
+    (shown,) = [row["handover"] for row in work.rows() if row["handover"]]
+    assert shown["written_by"]
+    assert {one["text"]: one["reason"] for one in shown["left_out"]} == wrong
     assert "src/parser.py" not in brief
     assert passes not in brief
 
@@ -207,6 +216,8 @@ def test_without_a_usable_answer_the_rules_stand_in_and_log_and_receipt_say_why(
     (noted,) = rejected(receipt).items()
     assert noted[0] == NO_ANSWER
     assert noted[1].endswith(reason)
+    (shown,) = [row["handover"] for row in work.rows() if row["handover"]]
+    assert shown == {"written_by": None, "no_answer": noted[1], "left_out": []}
 
 
 def test_an_answer_that_is_a_little_too_long_loses_its_last_sentences(lodging: Lodging) -> None:

@@ -238,7 +238,7 @@ def test_a_wrapper_does_nothing_that_is_not_wanted(stage: Stage, project: Projec
     ended(stage, project)
     stage.config = Config()
     engine = desk_of(stage)
-    assert wrapper.before(engine, project, HARNESS) == wrapper.Ready("")
+    assert wrapper.before(engine, project, HARNESS) == wrapper.Ready()
     assert wrapper.after(engine, project, NOON, MEANS) is None
     assert dream.inspect(here(stage, project)).snapshot is None
 

@@ -94,6 +94,8 @@ def show(*, key: str, project: Path | None, as_json: bool) -> None:
     give("\n\n".join((view["title"] or "(no title)", *_section_texts(view["sections"]))))
     if not view["sections"]:
         say("nothing is known of its work")
+    if view["no_answer"]:
+        say(f"note: no model wrote its handover: {view['no_answer']}")
 
 
 def _section_texts(sections: Sequence[tuple[str, Sequence[str]]]) -> Iterator[str]:
@@ -148,3 +150,7 @@ def _print_checkpoints(rows: Sequence[Mapping[str, Any]]) -> None:
             for row in rows
         ],
     )
+    if failed := [row for row in rows if row["no_answer"]]:
+        latest = failed[0]
+        age, session = elapsed(now - latest["at"]), latest["session"][:8]
+        say(f"note: no model wrote the checkpoint of {session}, {age} ago: {latest['no_answer']}")

@@ -23,6 +23,7 @@ from holdfast.core.events.event import (
     Prompt,
     Replied,
     Source,
+    SubagentStopped,
     TodoChanged,
     TodosChanged,
     ToolCalled,
@@ -39,6 +40,7 @@ from holdfast.core.evidence.lineage import started_anew, without_done
 from holdfast.core.evidence.notes import (
     after_prompt,
     after_reply,
+    after_report,
     after_statement,
     after_summary,
     confirmed_in,
@@ -102,8 +104,9 @@ def follow(trail: Trail, event: Event, root: str = "") -> Trail:
             return _stated(trail, event)
         case TodosChanged(agent="main") | TodoChanged(agent="main"):
             return _planned(trail, event)
-        case Compacted(agent="main", summary=summary) if summary.strip():
-            return fast_replace(trail, notes=after_summary(trail, event))
+        case Compacted(agent="main", summary=text) | SubagentStopped(agent="main", text=text) if text.strip():
+            read = after_summary(trail, event) if isinstance(event, Compacted) else after_report(trail, event)
+            return fast_replace(trail, notes=read)
         case Replied(agent="main", text=text) if text.strip():
             return _replied(trail, event)
         case _:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final, TypeAlias
 
-from holdfast.core.events.event import Action, AssistantText, Compacted, Prompt, Replied
+from holdfast.core.events.event import Action, AssistantText, Compacted, Prompt, Replied, SubagentStopped
 from holdfast.core.evidence.kinds import KINDS, Ending, EvidenceKind, Merge, NoteKind, Section
 from holdfast.core.evidence.prose import choices, cues, reader
 from holdfast.core.evidence.prose.cues import Cue
@@ -399,7 +399,9 @@ _BY_CUE: Final = {
     Cue.FAIL: NoteKind.FAILED,
     Cue.NEXT: NoteKind.NEXT,
 }
-_BY_AGENT: Final = frozenset({NoteSource.MESSAGE, NoteSource.CLOSING, NoteSource.SUMMARY})
+_BY_AGENT: Final = frozenset(
+    {NoteSource.MESSAGE, NoteSource.CLOSING, NoteSource.SUMMARY, NoteSource.SUBAGENT}
+)
 
 
 def is_passing(note: Note) -> bool:
@@ -494,6 +496,9 @@ def _ends_with_turn(note: Note) -> bool:
     """Whether a sentence of the agent is over once the user asks for something else."""
     if note.kind is NoteKind.NEXT or note.text.endswith(("?", "？")) or _is_shown_command(note):
         return True
+    if note.source is NoteSource.SUBAGENT:
+        # The closing message says what became of the work; what was found out stays.
+        return note.kind not in _OPINIONS
     return note.source is NoteSource.SUMMARY and note.kind is NoteKind.DOING
 
 
@@ -649,6 +654,73 @@ def after_summary(trail: Trail, event: Compacted) -> Notes:
     return with_notes(others, allowed[:_SUMMARY_UNITS])
 
 
+# ---------------------------------------------------------------- reports of subagents
+
+
+def after_report(trail: Trail, event: SubagentStopped) -> Notes:
+    """The notes after a subagent reported: what was done, decided, found out or left open.
+
+    Most reports describe code that was searched, which nobody decided. So a sentence becomes a note only if
+    its heading says what it is, or if a rule is sure of it and it stands in the first or last paragraph.
+    """
+    units = reader.units(event.text)
+    ends = {unit.text for unit in reader.units(_outer(event.text, lambda _: False))}
+    new: list[Note] = []
+    for unit in units:
+        kind = _reported_kind(unit, is_at_end=unit.text in ends)
+        text = shortened(cues.without_filler(unit.text), NOTE_KEPT)
+        if kind is not None and _tells(text):
+            new.append(
+                Note(
+                    kind,
+                    text,
+                    event.at,
+                    event.record,
+                    trail.steps,
+                    source=NoteSource.SUBAGENT,
+                    turn=trail.turns,
+                    place=unit.place,
+                    heading=shortened(unit.heading, _HEADING_KEPT),
+                    is_last=unit is units[-1],
+                )
+            )
+    # The same report comes from a hook event and from the transcript.
+    known = {note.text for note in trail.notes if note.source is NoteSource.SUBAGENT}
+    return with_notes(trail.notes, [note for note in new[:_REPORT_UNITS] if note.text not in known])
+
+
+def _reported_kind(unit: reader.Unit, *, is_at_end: bool) -> NoteKind | None:
+    """The kind of a sentence in a report, if it is sure; what a subagent asks or announces is over."""
+    is_over = unit.kind is NoteKind.QUESTION or cues.announces(unit.text)
+    if is_over or unit.is_row or unit.text.endswith((":", "：", "?", "？")):
+        return None
+    headed = next((kind for pattern, kind in _REPORT_HEADINGS if pattern.match(unit.heading)), None)
+    if headed is NoteKind.CONFIRMED and unit.kind in (NoteKind.DECISION, NoteKind.MEASURED):
+        return headed
+    return unit.kind or headed if headed or is_at_end else None
+
+
+_REPORT_HEADINGS: Final = (
+    (
+        compiled(
+            r"(?:what (?:was|i|we) (?:done|did|changed)|done|completed|implemented|fix(?:ed|es)|verified|"
+            r"(?:additional |summary of )?changes|(?:tests?|files?) (?:added|created|changed|modified)|"
+            r"(?:batch|part|phase|step|task) \d{1,3} (?:changes|fixes)|完成|已完成|修改)(?!\w| well)"
+        ),
+        NoteKind.CONFIRMED,
+    ),
+    (
+        compiled(
+            r"(?:(?:key |main )?findings?|verdict|root causes?|conclusions?|decisions?|结论|原因)(?!\w)"
+        ),
+        NoteKind.FINDING,
+    ),
+    (
+        compiled(r"(?:next|remaining|still (?:open|to)|follow-?ups?|to-? ?do|not done|下一步|待办)(?!\w)"),
+        NoteKind.NEXT,
+    ),
+)
+_REPORT_UNITS: Final = 12
 _LISTS_MESSAGES: Final = compiled(r"\buser(?:['’]s)? (?:messages|prompts)\b", re.IGNORECASE)
 _SUMMARY_KINDS: Final = {**_BY_SECTION, Section.GOAL: NoteKind.REQUEST, Section.RULES: NoteKind.REQUEST}
 NOTE_KEPT: Final = 420

@@ -61,6 +61,8 @@ class NoteSource(StrEnum):
     """The last message of a turn, which the user has answered."""
     SUMMARY = "summary"
     """The harness's own summary at a compaction."""
+    SUBAGENT = "subagent"
+    """What a subagent reported to the agent that started it."""
     COMMIT = "commit"
     COMMAND = "command"
     """A command that failed, and what ended the failure."""

@@ -57,6 +57,11 @@ class Outline:
     no_answer: str = ""
     """Why no model wrote the checkpoint's words, if one was asked to."""
 
+    @property
+    def was_model_asked(self) -> bool:
+        """Whether a model was asked to write the checkpoint's words."""
+        return bool(self.model or self.no_answer)
+
     def mapped(self, change: Callable[[str], str]) -> Outline:
         """The same outline with `change` applied to every text."""
         return replace(

@@ -4,6 +4,9 @@ The rules are those of CommonMark, and of GitHub for tables, with these differen
 
 - In a file that a person edits (`lenient_blocks`), a fence or comment that never ends begins nothing, so that
   one mark too many does not hide the rest; and the end of a fence may be indented at will.
+- Elsewhere, a fence with a language inside another one (`bash` inside `markdown`) is nested, if every fence
+  then has an end. Agents write so; CommonMark takes the end of the inner one for that of both, and then the
+  second end for a beginning, which hides what follows.
 - The only HTML is a comment: other tags are text, because agents write tags of their own around it.
 - What is quoted with `>` is one block of its own, whose inside is not read; a line without `>` is not in it.
 - A line without `|` ends a table: agents write their next sentence right below one.
@@ -95,7 +98,13 @@ def blocks(text: str) -> list[Block]:
     if len(lines) == 1 and lines[0] and lines[0][0] not in _SPECIAL:
         # Most messages are one line.
         return [Block(BlockKind.PARAGRAPH, lines[0].rstrip(" \t"), 0, 0, ())]
-    return _Reader().read(lines)
+    reader = _Reader()
+    as_written = reader.read(lines)
+    if not reader.has_inner_fence:
+        return as_written
+    nesting = _Reader(nests_fences=True)
+    nested = nesting.read(lines)
+    return as_written if nesting.unended else nested
 
 
 def lenient_blocks(lines: Sequence[str]) -> list[Block]:
@@ -192,7 +201,9 @@ class _Reader:
         "blocks",
         "ends",
         "first",
+        "has_inner_fence",
         "indent",
+        "inner_fences",
         "is_item_empty",
         "is_lenient",
         "items",
@@ -202,12 +213,21 @@ class _Reader:
         "leaf",
         "lines",
         "mark",
+        "nests_fences",
         "parts",
         "under",
+        "unended",
     )
 
-    def __init__(self, *, is_lenient: bool = False) -> None:
+    def __init__(self, *, is_lenient: bool = False, nests_fences: bool = False) -> None:
         self.is_lenient = is_lenient
+        self.nests_fences = nests_fences
+        self.inner_fences = 0
+        """How many nested fences are open in the open one, if they nest."""
+        self.has_inner_fence = False
+        """Whether a line in fenced code would begin such code itself, with a language."""
+        self.unended = 0
+        """How many fences had no end so far."""
         self.ends: Ends | None = None
         """Computed when a fence or comment may begin that has to have an end."""
         self.lines: Sequence[str] = ()
@@ -340,21 +360,30 @@ class _Reader:
         if body and column < left:
             self.end()
             return False
-        if self.leaf is _Leaf.FENCED and self.ends_fence(body, column - left):
-            self.last = place
-            self.end()
-            return True
+        if self.leaf is _Leaf.FENCED and body.startswith(self.mark):
+            if not self.ends_fence(body, column - left):
+                self.inner_fence(body, column - left)
+            elif self.inner_fences:
+                self.inner_fences -= 1
+            else:
+                self.last = place
+                self.unended -= 1
+                self.end()
+                return True
         self.add(place, _dedented(line, left if self.leaf is _Leaf.COMMENT else self.indent))
         if self.leaf is _Leaf.COMMENT and _COMMENT_END in body:
             self.end()
         return True
 
     def ends_fence(self, body: str, indent: int) -> bool:
-        return (
-            body.startswith(self.mark)
-            and body == self.mark[0] * len(body)
-            and (indent < _CODE or self.is_lenient)
-        )
+        return body == self.mark[0] * len(body) and (indent < _CODE or self.is_lenient)
+
+    def inner_fence(self, body: str, indent: int) -> None:
+        """A line in fenced code that begins with the same fence and is no end of it."""
+        match = _FENCE.match(body)
+        if match and indent < _CODE and (match[2] or match[4] or " ")[0].isalnum():
+            self.has_inner_fence = True
+            self.inner_fences += self.nests_fences
 
     def longest_end(self, mark: str, place: int) -> int:
         """The length of the longest end of its kind in this line or below it; 0 if there is none."""
@@ -431,6 +460,8 @@ class _Reader:
         self.end_items(line.items)
         self.begin(_Leaf.FENCED, BlockKind.CODE, line.place, line.column)
         self.mark, self.language = mark, next(iter(info.split()), "")
+        self.inner_fences = 0
+        self.unended += 1
         return True
 
     def comment(self, line: _Line) -> bool:

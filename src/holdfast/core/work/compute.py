@@ -157,7 +157,7 @@ def _notes(trail: Trail, kinds: KindTable) -> Iterator[Statement]:
 
 def _reports_check(note: Note) -> bool:
     """Whether the agent only says that checks pass."""
-    return note.source in (NoteSource.MESSAGE, NoteSource.CLOSING) and (
+    return note.source in (NoteSource.MESSAGE, NoteSource.CLOSING, NoteSource.SUBAGENT) and (
         cues.states_status(note.text) or (len(note.text) < _REPORT_CHARS and cues.states_pass(note.text))
     )
 

@@ -27,6 +27,7 @@ class StatementSource(StrEnum):
     MESSAGE = "message"
     CLOSING = "closing"
     SUMMARY = "summary"
+    SUBAGENT = "subagent"
     COMMIT = "commit"
     COMMAND = "command"
     TRACKER = "tracker"

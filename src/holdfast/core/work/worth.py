@@ -164,7 +164,9 @@ def _overtaken(rows: Sequence[Statement], things: Sequence[frozenset[str]]) -> l
     return shares
 
 
-_BY_AGENT: Final = frozenset({StatementSource.MESSAGE, StatementSource.CLOSING, StatementSource.SUMMARY})
+_BY_AGENT: Final = frozenset(
+    {StatementSource.MESSAGE, StatementSource.CLOSING, StatementSource.SUMMARY, StatementSource.SUBAGENT}
+)
 _OVERTAKES: Final = frozenset(
     {StatementSource.MESSAGE, StatementSource.CLOSING, StatementSource.COMMIT, StatementSource.PROMPT}
 )

@@ -72,12 +72,28 @@ class StatementRow(BaseModel):
     supersedes: list[str] = Field(description="The records of earlier statements that it replaces.")
 
 
+class LeftOutRow(BaseModel):
+    """A sentence of a model that was not used, and why."""
+
+    text: str
+    reason: str
+
+
+class HandoverRow(BaseModel):
+    """What became of asking a model for a handover."""
+
+    written_by: str | None = Field(description="The model, if its answer is used.")
+    no_answer: str | None = Field(description="Why there is no answer, or none that could be used.")
+    left_out: list[LeftOutRow]
+
+
 class SessionWithWork(SessionRow):
     """A session with its work state."""
 
     work: dict[Section, list[StatementRow]] = Field(
         description="What someone who takes over must know, by section, oldest first."
     )
+    handover: HandoverRow | None = Field(description="Of its latest checkpoint for which a model was asked.")
 
 
 class SessionPage(Page[SessionRow]):
@@ -240,6 +256,7 @@ class CheckpointRow(BaseModel):
     created_at: str = Field(description="ISO 8601 in UTC, with milliseconds.")
     window: int
     checkpoint: OutlineRow
+    handover: HandoverRow | None = Field(description="If a model was asked to write it.")
 
 
 class CheckpointPage(Page[CheckpointRow]):

@@ -470,7 +470,7 @@ def _with_words(engine: Engine, brief_input: BriefInput) -> BriefInput:
     ancestors = reversed(trail.inherits) if trail.goal and trail.goal.inherited else ()
     digests = (_words(engine, each) for each in (session.key, *ancestors))
     checkpoints = engine.store.checkpoints_of_session(session.key, SESSIONS_LOOKED_AT)
-    asked = next((one for one in checkpoints if one.outline.model or one.outline.no_answer), None)
+    asked = next((one for one in checkpoints if one.outline.was_model_asked), None)
     return replace(
         brief_input,
         words=next(filter(None, digests), ())[:1],
@@ -492,6 +492,12 @@ def _mark_answered(engine: Engine, session: Session) -> None:
         stored_session = engine.store.session(session.key)
         if stored_session is not None:
             engine.store.put_session(replace(stored_session, unanswered=None))
+
+
+def note_given(engine: Engine, session: Session, composed: ComposedBrief) -> None:
+    """Note that a session started with this brief, where no hook's answer carried it."""
+    _store_receipt(engine, session, composed)
+    _mark_answered(engine, session)
 
 
 def _store_receipt(engine: Engine, session: Session, composed: ComposedBrief) -> None:

@@ -52,7 +52,7 @@ def session_details(engine: Engine, project: Project, *, key: str) -> Row:
 def session_lines(engine: Engine, project: Project, *, key: str) -> Row:
     """The same for a person: its title, and the lines of each section of its work state."""
     chosen = _session_to_show(engine, project, key)
-    state = work_of(chosen)
+    state, asked = work_of(chosen), serialisation.last_asked(engine, chosen)
     return {
         "session": chosen.key,
         "harness": chosen.harness,
@@ -64,6 +64,7 @@ def session_lines(engine: Engine, project: Project, *, key: str) -> Row:
             for section, title in SECTION_TITLES.items()
             if state.section(section)
         ],
+        "no_answer": _line(asked.no_answer, LINE_CHARS) if asked else "",
     }
 
 
@@ -88,6 +89,7 @@ def checkpoint_lines(
             "prompts": each.prompt_count,
             "project": each.project,
             "digest": _line(gist(each.words or each.digest), DIGEST_CHARS),
+            "no_answer": _line(each.outline.no_answer, LINE_CHARS),
         }
         for each in chosen
     ]

@@ -52,6 +52,7 @@ def checkpoint_row(checkpoint: Checkpoint) -> Row:
         "created_at": to_iso(checkpoint.created_at),
         "window": checkpoint.window,
         "checkpoint": _outline(checkpoint.outline),
+        "handover": handover_row(checkpoint.outline),
     }
 
 
@@ -83,8 +84,22 @@ def session_row(engine: Engine, session: Session) -> Row:
 
 
 def session_details_row(engine: Engine, session: Session) -> Row:
-    """A session with its work state."""
-    return {**session_row(engine, session), "work": work_row(work_of(session))}
+    """A session with its work state, and what became of asking a model for its handover."""
+    asked = last_asked(engine, session)
+    return {
+        **session_row(engine, session),
+        "work": work_row(work_of(session)),
+        "handover": handover_row(asked) if asked else None,
+    }
+
+
+def last_asked(engine: Engine, session: Session) -> Outline | None:
+    """The outline of the latest checkpoint that a model was asked to write; None if none was asked."""
+    checkpoints = engine.store.checkpoints_of_session(session.key, CHECKPOINTS_LOOKED_AT)
+    return next((each.outline for each in checkpoints if each.outline.was_model_asked), None)
+
+
+CHECKPOINTS_LOOKED_AT: Final = 50
 
 
 def work_row(state: WorkState) -> dict[str, list[Row]]:
@@ -204,6 +219,20 @@ def _outline(outline: Outline) -> Row:
         "topics": list(outline.topics),
         "openQuestions": list(outline.open_questions),
         "keyDecisions": list(outline.key_decisions),
+    }
+
+
+def handover_row(outline: Outline) -> Row | None:
+    """The model that wrote a checkpoint's words and what was left out of them, or why there is no answer.
+
+    None if no model was asked.
+    """
+    if not outline.was_model_asked:
+        return None
+    return {
+        "written_by": outline.model or None,
+        "no_answer": outline.no_answer or None,
+        "left_out": [{"text": each.text, "reason": each.reason} for each in outline.left_out],
     }
 
 

@@ -66,6 +66,8 @@ NOTIFICATION = "<task-notification>"
 """How a text begins that reports the end of something in the background."""
 _EXIT = re.compile(r"\AExit code (\d{1,5})\b")
 _FINISHED = re.compile(r"exit code (\d{1,5})\)?\s*\Z")
+_REPORT_END = re.compile(r"\s*^agentId: \w{1,80} \([^\n]*\)\s*(?:<usage>[^<]*</usage>\s*)?\Z", re.MULTILINE)
+"""What Claude Code adds to a subagent's report: how to resume it, and what it cost."""
 _NOTIFIED = re.compile(
     r"<(?P<name>tool-use-id|task-id|status|summary|result)>(?P<value>.*?)</(?P=name)>", re.DOTALL
 )
@@ -138,8 +140,10 @@ def events_of_result(block: Block, record: Record, frame: Frame, *, awaited: boo
         # The size of what the model was sent: it may be more than is stored, or less than was printed.
         size=len(result_text) if len(result_text) != len(stored_text) else 0,
     )
-    if outcome.get("status") == "completed" and "totalDurationMs" in outcome:
-        yield SubagentStopped(**frame.part(Origin.TOOL, "agent"), subagent=call, text=capped(result_text))
+    # Older versions do not say the status.
+    if outcome.get("status", "completed") == "completed" and "totalDurationMs" in outcome:
+        report = capped(_REPORT_END.sub("", result_text))
+        yield SubagentStopped(**frame.part(Origin.TOOL, "agent"), subagent=call, text=report)
     yield from _edited_in_shell(call, outcome, frame)
     yield from end_of_background(outcome, frame)
 

@@ -19,6 +19,7 @@ from holdfast.core.events.event import (
     LeftRunning,
     Origin,
     SubagentStarted,
+    SubagentStopped,
     Todo,
     TodosChanged,
     ToolCalled,
@@ -137,6 +138,10 @@ def _returned(call: ToolCall, action: Action, frame: Frame) -> Iterator[Event]:
         text=stored_text,
         size=len(output) if len(output) != len(stored_text) else 0,
     )
+    if action is Action.DELEGATE and ok:
+        yield SubagentStopped(
+            **frame.part(Origin.TOOL, "agent-end"), subagent=frame.record, text=capped(output)
+        )
 
 
 def _output(call: ToolCall) -> str:

@@ -19,7 +19,8 @@ class Events:
         self._database = database
 
     def add_event(self, event: Event, redactor: str = UNREDACTED) -> Novelty:
-        stored_revision = self._database.row(_REVISION, {"session": event.session, "record": event.record})
+        names = {"record": event.record, "former": _former_record(event.record)}
+        stored_revision = self._database.row(_REVISION, {"session": event.session, **names})
         if stored_revision is None:
             self._database.write(_ADD_EVENT, _columns(event, redactor))
             return Novelty.NEW
@@ -47,6 +48,14 @@ class Events:
         self._database.write(_PUT_CURSOR, {"source": source, "cursor": cursor})
 
 
+def _former_record(record: str) -> str:
+    """The id under which a daemon of version 0.1.0 stores a hook event.
+
+    Such a daemon may go on for a while after a newer command has renamed the ids that it had stored.
+    """
+    return f"letter:{record.removeprefix('hook:')}" if record.startswith("hook:") else record
+
+
 def _columns(event: Event, redactor: str) -> Bindings:
     return {
         "id": message_id(event.session, event.record),
@@ -72,7 +81,7 @@ _REVISION = """
 select revision
   from messages
  where session_key = :session
-   and record_id = :record
+   and record_id in (:record, :former)
 """
 
 _ADD_EVENT = """

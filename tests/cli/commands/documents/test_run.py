@@ -30,7 +30,9 @@ def words(person: Person) -> list[str]:
     return (person.root / "words").read_text().splitlines()
 
 
-def transcript(person: Person, session: str) -> Path:
+def transcript(
+    person: Person, session: str, prompt: str = GOAL, said: str = f"The grammar is done. Next step: {NEXT}."
+) -> Path:
     """A transcript such as the harness writes, to be put in its place when it runs."""
     common: dict[str, object] = {
         "timestamp": "NOW",
@@ -40,15 +42,20 @@ def transcript(person: Person, session: str) -> Path:
         "version": "2.1.325",
     }
     records: list[dict[str, object]] = [
-        {"type": "user", "uuid": "u1", "parentUuid": None, "message": {"role": "user", "content": GOAL}},
+        {
+            "type": "user",
+            "uuid": f"{session}-1",
+            "parentUuid": None,
+            "message": {"role": "user", "content": prompt},
+        },
         {
             "type": "assistant",
-            "uuid": "u2",
-            "parentUuid": "u1",
+            "uuid": f"{session}-2",
+            "parentUuid": f"{session}-1",
             "message": {
                 "id": "m1",
                 "role": "assistant",
-                "content": [{"type": "text", "text": f"The grammar is done. Next step: {NEXT}."}],
+                "content": [{"type": "text", "text": said}],
             },
         },
     ]
@@ -57,11 +64,11 @@ def transcript(person: Person, session: str) -> Path:
     return path
 
 
-def writes(person: Person, session: str) -> str:
+def writes(person: Person, session: str, *texts: str) -> str:
     """The command by which a harness writes that transcript."""
     folder = person.user_home / ".claude" / "projects" / "p"
     now = "s/NOW/$(date -u +%FT%T.999Z)/"
-    return f'mkdir -p {folder}; sed "{now}" {transcript(person, session)} > {folder}/{session}.jsonl'
+    return f'mkdir -p {folder}; sed "{now}" {transcript(person, session, *texts)} > {folder}/{session}.jsonl'
 
 
 @pytest.fixture
@@ -87,6 +94,35 @@ def test_what_a_session_did_is_saved_and_shown_to_the_next(willing: Person) -> N
     assert words(willing)[0] == "--append-system-prompt"
     assert GOAL in told
     assert NEXT in told
+
+
+@pytest.mark.parametrize(
+    ("said", "is_open"),
+    [("I am reading the code.", True), (f"Done: {NEXT} works, and all tests pass.", False)],
+)
+def test_a_session_that_only_goes_on_hands_on_what_it_was_given(
+    willing: Person, said: str, *, is_open: bool
+) -> None:
+    program(willing, writes(willing, "s-1"))
+    willing.types("run", HARNESS)
+    program(willing, writes(willing, "s-2", "continue", said))
+    willing.types("run", HARNESS)
+    assert GOAL in "\n".join(words(willing))
+    (second,) = [one for one in willing.types("sessions", "--json").json if one["session_key"] == "s-2"]
+    assert second["parent"] == "s-1"
+    shown = willing.types("show", "s-2").out
+    assert GOAL in shown
+    assert (NEXT in shown.partition("Next")[2]) is is_open
+
+
+def test_a_resumed_session_inherits_nothing(willing: Person) -> None:
+    program(willing, writes(willing, "s-1"))
+    willing.types("run", HARNESS)
+    command = writes(willing, "s-2", "Fix the printer.", "The printer is fixed.")
+    program(willing, command.replace("date -u", "date -u -d 2001-01-01"))
+    willing.types("resume", HARNESS)
+    (second,) = [one for one in willing.types("sessions", "--json").json if one["session_key"] == "s-2"]
+    assert second["parent"] is None
 
 
 def test_nothing_of_another_worktree_or_of_before_is_taken(willing: Person) -> None:

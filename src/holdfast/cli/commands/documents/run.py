@@ -24,6 +24,7 @@ from holdfast.cli.options import command
 from holdfast.cli.printing import say, working
 from holdfast.core.events.world import Project
 from holdfast.engine.briefing import wrapper
+from holdfast.engine.briefing.wrapper import Ready
 from holdfast.engine.health import connections
 from holdfast.engine.models import Means
 from holdfast.engine.recording.transcripts import unread_transcripts
@@ -74,14 +75,14 @@ def _wrapped(name: str, way: Way, words: Sequence[str]) -> NoReturn:
     if program is None:
         raise HoldfastError(f"`{harness.program}` is not on your search path", f"install {harness.title}")
     hooked = bool(connections.installed(access.home(), harness))
-    text = _text(harness, project, is_told=hooked, takes_text=harness.takes_text)
-    status = _run_harness([program, *harness.command_line(way, words, text)])
-    _save(harness, harness, project, began, is_told=hooked)
+    ready = _start_text(harness, project, is_told=hooked, takes_text=harness.takes_text)
+    status = _run_harness([program, *harness.command_line(way, words, ready.text)])
+    _save(harness, harness, project, began, ready, is_told=hooked)
     sys.exit(status)
 
 
-def _text(harness: Harness, project: Project, *, is_told: bool, takes_text: bool) -> str:
-    """The text to give to the session; empty if a hook gives it."""
+def _start_text(harness: Harness, project: Project, *, is_told: bool, takes_text: bool) -> Ready:
+    """The text to give to the session; none if a hook gives it."""
     with access.writable_engine() as engine:
         wants = engine.config(project).continuity
         ready = wrapper.before(engine, project, harness)
@@ -94,7 +95,7 @@ def _text(harness: Harness, project: Project, *, is_told: bool, takes_text: bool
     if ready.text and not is_told and not takes_text:
         remedy = f"`holdfast setup {harness.name}` installs hooks that can"
         say(f"note: {harness.title} can be told nothing when it starts; {remedy}")
-    return ready.text if takes_text and not is_told else ""
+    return ready if takes_text and not is_told else Ready()
 
 
 def _run_harness(command_line: Sequence[str]) -> int:
@@ -120,13 +121,16 @@ def _ignore_signal(number: int, frame: FrameType | None) -> None:
     """Do nothing: the harness gets the signal too."""
 
 
-def _save(harness: Harness, voice: Wrapped, project: Project, began: int, *, is_told: bool) -> None:
+def _save(
+    harness: Harness, voice: Wrapped, project: Project, began: int, ready: Ready, *, is_told: bool
+) -> None:
     """Record what the session did and save its continuity, if the settings say so."""
     with access.stored_engine() as engine:
         if not engine.config(project).continuity.auto_save:
             return
         missed = unread_transcripts(engine.store, harness, project, began, Path.home(), os.environ)
         missed_sessions = [] if is_told else [*missed]
+        wrapper.begin(engine, project, harness, ready, missed_sessions)
     for session in missed_sessions:
         _deliver(harness, voice.session_end_event(session.key, str(session.path), session.cwd))
     with access.current_engine() as engine, working("saving the continuity"):

@@ -43,6 +43,8 @@ class Unit(NamedTuple):
     is_item: bool
     place: int
     """Its place among the units of the text."""
+    is_row: bool = False
+    """Whether it is the row of a table."""
 
 
 def units(text: str) -> list[Unit]:
@@ -58,7 +60,7 @@ def units(text: str) -> list[Unit]:
         kind = next((kind for kind, applies in _RULES.items() if applies(candidate)), None)
         heading = statement.under[-1] if statement.under else ""
         for part in _parts(whole):
-            result.append(Unit(part, kind, heading, statement.is_item, len(result)))
+            result.append(Unit(part, kind, heading, statement.is_item, len(result), statement.is_row))
         at += 1 + len(items)
     return result
 
