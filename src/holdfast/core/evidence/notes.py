@@ -28,13 +28,12 @@ Notes: TypeAlias = tuple[Note, ...]
 
 def with_notes(notes: Notes, new: Iterable[Note]) -> Notes:
     """The notes with new ones, merged as the table says."""
-    by_kind: dict[NoteKind, list[Note]] = {}
-    for note in notes:
-        by_kind.setdefault(note.kind, []).append(note)
+    coming = tuple(new)
+    by_kind = {kind: [note for note in notes if note.kind is kind] for kind in {one.kind for one in coming}}
     added: list[Note] = []
     gone: set[int] = set()
-    for note in new:
-        row, same = KINDS[note.kind], by_kind.setdefault(note.kind, [])
+    for note in coming:
+        row, same = KINDS[note.kind], by_kind[note.kind]
         superseded = _superseded(note, same, row.merge)
         if superseded and row.merge is Merge.FIRST_STAYS:
             continue
@@ -45,7 +44,8 @@ def with_notes(notes: Notes, new: Iterable[Note]) -> Notes:
             same[:] = [other for other in same if id(other) not in out]
         same.append(note)
         added.append(note)
-    return tuple(note for note in (*notes, *added) if id(note) not in gone)
+    together = (*notes, *added)
+    return tuple(note for note in together if id(note) not in gone) if gone else together
 
 
 def _least(same: Sequence[Note], row: EvidenceKind) -> Note:
@@ -307,6 +307,7 @@ def after_statement(trail: Trail, event: AssistantText, step: int) -> Notes:
     status = any(cues.states_status(note.text) for note in new)
     edited_at = last_edit(trail)
     rejected = _rejected(note.text for note in new if note.kind is NoteKind.DECISION)
+    may_end_any = bool(rejected or finished or replaced_kinds or done or failed or passes or status)
 
     def stands(note: Note) -> bool:
         if note.source not in _BY_AGENT:
@@ -323,7 +324,8 @@ def after_statement(trail: Trail, event: AssistantText, step: int) -> Notes:
             return False
         return not (status and cues.states_status(note.text))
 
-    return with_notes(tuple(note for note in earlier if stands(note)), new)
+    standing = (note for note in earlier if (not may_end_any and note.record != last) or stands(note))
+    return with_notes(tuple(standing), new)
 
 
 def message_notes(event: AssistantText, step: int, turn: int) -> Iterator[Note]:
@@ -536,12 +538,18 @@ def _is_overruled(note: Note, ruled: Sequence[frozenset[str]]) -> bool:
 
 def _is_forbidden(note: Note, forbidden: Sequence[frozenset[str]]) -> bool:
     """Whether the user has ruled out, word for word, what the agent decided or says that it does."""
-    if not any(len(clause) >= _FEWEST_FORBIDDEN for clause in forbidden) or _NEGATES.search(note.text):
+    if not any(len(clause) >= _FEWEST_FORBIDDEN for clause in forbidden) or _negates(note.text):
         return False
     stems = _stems(note.text)
     return any(len(clause) >= _FEWEST_FORBIDDEN and clause <= stems for clause in forbidden)
 
 
+@lru_cache(cues.REMEMBERED)  # every rule of the user is compared with all earlier notes
+def _negates(text: str) -> bool:
+    return _NEGATES.search(text) is not None
+
+
+@lru_cache(cues.REMEMBERED)
 def _stems(text: str) -> frozenset[str]:
     return frozenset(_INFLECTION.sub("", word) for word in content_words(text))
 
@@ -555,6 +563,7 @@ _FEWEST_FORBIDDEN: Final = 2
 """A rule of one content word ("don't commit") may speak of something else."""
 
 
+@lru_cache(cues.REMEMBERED)
 def _names(text: str) -> frozenset[str]:
     return frozenset(
         name.lower() for name in (*names.names(text), *names.paths(text), *names.references(text))
