@@ -450,6 +450,10 @@ class Store(Findable, Forgettable, Protocol):
         """A session's receipts, the newest first; of all sessions for an empty key."""
         ...
 
+    def receipts_in_window(self, session: str, window: int, limit: int) -> list[Receipt]:
+        """The receipts of one window of a session, the newest first."""
+        ...
+
     # Redaction
 
     def secret(self, name: str, fresh: bytes) -> bytes:
