@@ -70,14 +70,13 @@ def file_states(root: str, paths: Iterable[str]) -> tuple[FileState, ...]:
 
     So are files that a link inside the project, or a `..`, would lead to outside of it.
     """
-    top, real_root = Path(root), os.path.realpath(root)
 
     @cache  # most files share a directory with others
     def leads_inside(directory: Path) -> bool:
         """Whether a directory is below the root once links on the way to it are followed."""
-        return Path(os.path.realpath(directory)).is_relative_to(real_root)
+        return Path(os.path.realpath(directory)).is_relative_to(os.path.realpath(root))
 
-    states = (_file_state(top, path, leads_inside) for path in dict.fromkeys(paths))
+    states = (_file_state(Path(root), path, leads_inside) for path in dict.fromkeys(paths))
     return tuple(state for state in states if state is not None)
 
 
