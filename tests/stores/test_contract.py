@@ -153,6 +153,14 @@ def test_live_sessions_neither_ended_nor_were_orphaned(store: Store) -> None:
     assert [each.key for each in store.live_sessions()] == ["live"]
 
 
+def test_the_transcripts_of_live_sessions_are_listed_by_session(store: Store) -> None:
+    with store.writing():
+        store.put_session(session("a", transcript="/a.jsonl"))
+        store.put_session(session("b"))
+        store.put_session(session("c", transcript="/c.jsonl", phase=Phase.ENDED))
+    assert store.live_transcripts() == {"a": "/a.jsonl", "b": ""}
+
+
 # Events and cursors
 
 

@@ -368,6 +368,10 @@ class Store(Findable, Forgettable, Protocol):
         """Sessions that neither ended nor were orphaned."""
         ...
 
+    def live_transcripts(self) -> dict[str, str]:
+        """The transcript of each session that has not ended, by the session's key; empty if it has none."""
+        ...
+
     # Events and cursors
 
     def add_event(self, event: Event, redactor: str = UNREDACTED) -> Novelty:

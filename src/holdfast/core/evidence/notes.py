@@ -50,13 +50,13 @@ def with_notes(notes: Notes, new: Iterable[Note]) -> Notes:
 
 def _least(same: Sequence[Note], row: EvidenceKind) -> Note:
     """The note of a kind to drop for another: inherited, said in passing, ending a turn, by the user last."""
-    inherited = next((note for note in same if note.inherited and not note.by_user), None)
-    if inherited is not None:
-        return inherited
+    inherited = [note for note in same if note.inherited and not note.by_user]
+    if inherited:
+        return inherited[0]
     if row.merge is Merge.FIRST_STAYS:
         return same[len(same) // 2]
-    passing = [note for note in same if note.source is NoteSource.MESSAGE]
-    return (passing or [note for note in same if not note.by_user] or same)[0]
+    passing = next((note for note in same if note.source is NoteSource.MESSAGE), None)
+    return passing or next((note for note in same if not note.by_user), same[0])
 
 
 def after_reply(notes: Notes, new: Iterable[Note]) -> Notes:
