@@ -222,6 +222,7 @@ _FINISHED: Final = compiled(
 )
 
 
+@lru_cache(cues.REMEMBERED)  # every report is compared with all earlier failures
 def checks_in(text: str) -> frozenset[int | None]:
     """The kinds of checks that a text mentions: tests, a build, a linter, types, CI."""
     return frozenset(match.lastindex for match in _CHECK.finditer(text))
@@ -243,12 +244,18 @@ def is_done(step: str, done: list[str]) -> bool:
     """Whether enough content words of a next step occur in what is now reported to work."""
     if not done:
         return False
-    step_terms = set(query_terms(step.lower(), len(step)).split())
-    done_terms = set(query_terms(" ".join(done).lower(), 200).split())
+    step_terms = _terms(step.lower(), len(step))
+    done_terms = _terms(" ".join(done).lower(), _DONE_TERMS)
     return bool(step_terms) and len(step_terms & done_terms) >= max(2, _DONE_SHARE * len(step_terms))
 
 
+@lru_cache(cues.REMEMBERED)  # every report is compared with all earlier steps
+def _terms(text: str, limit: int) -> frozenset[str]:
+    return frozenset(query_terms(text, limit).split())
+
+
 _DONE_SHARE: Final = 0.3
+_DONE_TERMS: Final = 200
 _NUMBERS: Final = compiled(r"\d[\d.,]*")
 
 
