@@ -24,7 +24,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from uuid import uuid4
 
@@ -36,6 +36,7 @@ HARNESS = "claude-code"
 CLIENTS = 4
 LENGTHS = (30, 3_000)
 RECORDS_A_TURN = 8
+STEPS_APART = 12_000  # more than the steps of a session, so that no two of them say the same
 READING_TIME = 0.25  # A turn takes seconds; in this time the daemon has read what its records say.
 COMPACTED_EVERY = 5  # It takes a new session each time, which must be read first.
 HUNG_EVERY = 10  # A hung daemon costs a second by design; it needs no hundred samples.
@@ -153,13 +154,13 @@ class Conversation:
         ).encode()
 
 
-def conversation(home: Path, length: int) -> Conversation:
+def conversation(home: Path, length: int, first_step: int = 0) -> Conversation:
     """A session with a transcript of so many records, which the daemon has not seen yet."""
     key = str(uuid4())
     folder = user_home(home) / ".claude" / "projects" / "-proj"
     folder.mkdir(parents=True, exist_ok=True)
     command = shlex.split(holdfast(home, "hook-command", HARNESS))
-    begun = Conversation(home, command, key, folder / f"{key}.jsonl", lines(HARNESS))
+    begun = Conversation(home, command, key, folder / f"{key}.jsonl", lines(HARNESS, first_step))
     begun.grow(length)
     return begun
 
@@ -203,9 +204,9 @@ def after_a_record(current: Conversation, event: str) -> Probe:
 
 
 def compactions(home: Path, length: int) -> Iterator[float]:
-    """What the two hooks of a compaction take, one after the other, each time in another session."""
-    while True:
-        current = conversation(home, length)
+    """What the two hooks of a compaction take, one after the other, each time in a session of other texts."""
+    for number in count(1):
+        current = conversation(home, length, number * STEPS_APART)
         read_all(current)
         current.grow(1)
         yield current.call("PreCompact")

@@ -157,3 +157,18 @@ def test_init_is_compiled_for_the_first_instance_alone() -> None:
     base(2)
     assert before is not compiled
     assert base.__init__ is compiled
+
+
+@pytest.mark.parametrize("replace", [dataclasses.replace, lazy_dataclass.replace])
+@pytest.mark.parametrize("make", MAKERS)
+def test_a_copy_has_the_changed_fields(make: Maker, replace: Maker) -> None:
+    base, below, keywords = classes(make)
+    value = below(1, [2], "x")
+    assert replace(value, a=3, c="y") == below(3, [2], "y")
+    assert replace(value, c="z").c == "z"
+    assert replace(value, a=3).b is value.b
+    assert replace(keywords(d=1), e=2) == keywords(d=1, e=2)
+    with pytest.raises(TypeError):
+        replace(base(1), unknown=2)
+    with pytest.raises(ValueError, match="c is empty"):
+        replace(value, c="")

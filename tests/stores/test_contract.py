@@ -153,6 +153,14 @@ def test_live_sessions_neither_ended_nor_were_orphaned(store: Store) -> None:
     assert [each.key for each in store.live_sessions()] == ["live"]
 
 
+def test_the_transcripts_of_live_sessions_are_listed_by_session(store: Store) -> None:
+    with store.writing():
+        store.put_session(session("a", transcript="/a.jsonl"))
+        store.put_session(session("b"))
+        store.put_session(session("c", transcript="/c.jsonl", phase=Phase.ENDED))
+    assert store.live_transcripts() == {"a": "/a.jsonl", "b": ""}
+
+
 # Events and cursors
 
 
@@ -202,6 +210,16 @@ def test_events_backwards_are_the_same_last_events_newest_first(store: Store, li
             store.add_event(prompt(f"r{number}", at=NOON + number))
     assert list(store.events_backwards("s1", limit)) == store.events("s1", limit)[::-1]
     assert [event.record for event in store.events_backwards("s1", ALL)] == ["r3", "r2", "r1"]
+
+
+@pytest.mark.parametrize("limit", [19, 20, 21, 45, ALL])
+def test_many_events_come_backwards_each_once(store: Store, limit: int) -> None:
+    with store.writing():
+        store.put_session(SESSION)
+        for number in range(50):
+            store.add_event(prompt(f"r{number}", at=NOON + number))
+    records = [f"r{number}" for number in reversed(range(50))]
+    assert [event.record for event in store.events_backwards("s1", limit)] == records[:limit]
 
 
 def test_the_same_record_in_another_session_is_another_event(store: Store) -> None:
@@ -287,6 +305,16 @@ def test_those_that_continue_a_session_come_in_the_order_in_which_they_began(sto
     assert [each.child for each in store.continued_by("s1")] == ["c", "a", "b"]
     assert store.continued_by("s1")[0] == began[1]
     assert store.continued_by("nobody") == []
+
+
+def test_the_receipts_of_one_window_come_newest_first(store: Store) -> None:
+    a, b = receipt("a", created_at=NOON, window=1), receipt("b", created_at=NOON + 1, window=1)
+    with store.writing():
+        for row in (a, b, receipt("c", window=0), receipt("d", session="s2", window=1)):
+            store.add_receipt(row)
+    assert store.receipts_in_window("s1", 1, ALL) == [b, a]
+    assert store.receipts_in_window("s1", 1, 1) == [b]
+    assert store.receipts_in_window("s1", 2, ALL) == []
 
 
 def test_receipts_come_newest_first_and_of_all_sessions_for_an_empty_key(store: Store) -> None:

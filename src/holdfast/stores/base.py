@@ -368,6 +368,10 @@ class Store(Findable, Forgettable, Protocol):
         """Sessions that neither ended nor were orphaned."""
         ...
 
+    def live_transcripts(self) -> dict[str, str]:
+        """The transcript of each session that has not ended, by the session's key; empty if it has none."""
+        ...
+
     # Events and cursors
 
     def add_event(self, event: Event, redactor: str = UNREDACTED) -> Novelty:
@@ -448,6 +452,10 @@ class Store(Findable, Forgettable, Protocol):
 
     def receipts(self, session: str, limit: int) -> list[Receipt]:
         """A session's receipts, the newest first; of all sessions for an empty key."""
+        ...
+
+    def receipts_in_window(self, session: str, window: int, limit: int) -> list[Receipt]:
+        """The receipts of one window of a session, the newest first."""
         ...
 
     # Redaction

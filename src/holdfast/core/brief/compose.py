@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
+from itertools import chain
 from typing import Final
 
 from holdfast.core.brief.brief_input import (
@@ -34,9 +34,10 @@ from holdfast.core.documents.continuity_startup import StartupLimits, StartupRow
 from holdfast.core.documents.ledger_brief import REPOSITORY_LEDGER_KIND as REPOSITORY_LEDGER
 from holdfast.core.documents.ledger_brief import repository_ledger_block
 from holdfast.core.events.durations import MINUTE_MS
+from holdfast.core.evidence.prose.cues import REMEMBERED
 from holdfast.core.text.strings import elapsed, query_terms, shortened
 from holdfast.core.text.untrusted import OVERHEAD, TITLE, defanged, fence, quoted
-from holdfast.lazy_dataclass import dataclass
+from holdfast.lazy_dataclass import dataclass, replace
 
 __all__ = ["SECTIONS", "TITLE", "Brief", "BriefInput", "Item", "Reason", "Receipt", "compose", "compose_news"]
 
@@ -135,10 +136,11 @@ def suggest_queries(brief_input: BriefInput, brief: Brief) -> Iterator[Suggested
     goal = brief_input.session.trail.goal
     left_out = [item for item in brief.items if item.omitted == OVER_BUDGET and not item.lead]
     left_out.sort(key=lambda item: -item.score)
-    queries = [
-        SuggestedQuery(_query(goal.text if goal else ""), durable=True),
-        *(SuggestedQuery(_query(item.key or item.text)) for item in left_out),
-    ]
+    # One after the other: whoever asks takes only the first few.
+    queries = chain(
+        (SuggestedQuery(_query(goal.text if goal else ""), durable=True),),
+        (SuggestedQuery(_query(item.key or item.text)) for item in left_out),
+    )
     for query in queries:
         if len(query.words) >= QUERY_WORDS_LEAST:
             yield query
@@ -193,11 +195,16 @@ def _within(chosen: tuple[Item, ...], room: int) -> tuple[Item, ...]:
 
 def _safe(item: Item) -> Item:
     """The item made harmless; a sentence that reads like an order is labelled as data."""
-    text = defanged(item.text) if item.lead else quoted(item.text)
-    key, path = defanged(item.key), defanged(item.path)
+    text = _defanged(item.text) if item.lead else _quoted(item.text)
+    key, path = _defanged(item.key), _defanged(item.path)
     if (text, key, path) == (item.text, item.key, item.path):
         return item
     return replace(item, text=text, key=key, path=path)
+
+
+# The two briefs of a compaction say much the same.
+_defanged: Final = lru_cache(REMEMBERED)(defanged)
+_quoted: Final = lru_cache(REMEMBERED)(quoted)
 
 
 def _headline(brief_input: BriefInput) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from functools import lru_cache
 from typing import Final
 
 from holdfast.core.brief.brief_input import (
@@ -24,10 +24,12 @@ from holdfast.core.brief.layout import readable
 from holdfast.core.documents import ledger_brief
 from holdfast.core.events.event import Action
 from holdfast.core.evidence.kinds import Section
+from holdfast.core.evidence.prose.cues import REMEMBERED
 from holdfast.core.evidence.trail import Trail
 from holdfast.core.text.strings import in_sentences, one_line, shortened
 from holdfast.core.work.compute import LEFT_RUNNING, work_state
 from holdfast.core.work.state import Statement, StatementSource, WorkState
+from holdfast.lazy_dataclass import replace
 
 GOAL_SCORE: Final = 5.0
 """The current request is told whatever else there is,"""
@@ -84,7 +86,7 @@ def candidates(brief_input: BriefInput) -> Iterator[Item]:
     committed, latest = _last_commit(state), _latest(state, brief_input)
     for statement in _speakable(state, brief_input):
         item = _item(statement, brief_input, committed)
-        if statement in latest:
+        if statement.origin in _LATEST_SOURCES and statement in latest:
             item = replace(item, score=max(item.score, LATEST_SCORE))
         named = [] if statement.origin in _NAMES_FILES else names_in(item.text, deleted)
         if named and statement.section in (Section.NEXT, Section.NOW):
@@ -151,7 +153,7 @@ def _item(statement: Statement, brief_input: BriefInput, committed: int) -> Item
     """The statement as an item, labelled where its section alone would mislead."""
     section = title_of_section(statement.section)
     kind = str(statement.kind or statement.origin)
-    bare = readable(shortened(in_sentences(statement.text, STATEMENT_CHARS), STATEMENT_CHARS))
+    bare = _shown(statement.text)
     item = Item(
         section, bare, statement.at, statement.source, kind, bare, score=_score(statement, brief_input)
     )
@@ -166,6 +168,12 @@ def _item(statement: Statement, brief_input: BriefInput, committed: int) -> Item
             return _request_item(item, statement, brief_input)
         case _:
             return item
+
+
+@lru_cache(REMEMBERED)  # the two briefs of a compaction show the same statements
+def _shown(text: str) -> str:
+    """A statement's text as a brief shows it."""
+    return readable(shortened(in_sentences(text, STATEMENT_CHARS), STATEMENT_CHARS))
 
 
 def _request_item(item: Item, statement: Statement, brief_input: BriefInput) -> Item:
@@ -205,6 +213,9 @@ def _latest(state: WorkState, brief_input: BriefInput) -> list[Statement]:
                 pass
     # The statements of a section are in the order of time; answers are decisions or rules.
     return [*ends[-1:], *failures[-1:], *sorted(answers, key=lambda one: one.at)[-1:]]
+
+
+_LATEST_SOURCES: Final = frozenset({StatementSource.MESSAGE, StatementSource.CHECK, StatementSource.REPLY})
 
 
 def _last_commit(state: WorkState) -> int:

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import field
+from functools import lru_cache
 from typing import Final
 
 from holdfast.core.brief.brief_input import LEDGER, OVER_BUDGET, Item, title_of_section
 from holdfast.core.brief.layout import cost_of
 from holdfast.core.evidence.kinds import NoteKind, Section
+from holdfast.core.evidence.prose.cues import REMEMBERED
 from holdfast.core.text.lazy_patterns import compiled
 from holdfast.core.text.strings import content_words
 from holdfast.core.work.state import StatementSource
-from holdfast.lazy_dataclass import dataclass
+from holdfast.lazy_dataclass import dataclass, replace
 
 REPEATED: Final = "said already"
 OF_LITTLE_USE: Final = "of little use"
@@ -59,32 +61,37 @@ class _Page:
     chosen: dict[int, Item] = field(default_factory=dict[int, Item])
     words: set[str] = field(default_factory=set[str])
     sentences: list[tuple[Item, frozenset[str]]] = field(default_factory=list[tuple[Item, frozenset[str]]])
+    sentences_with: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
+    """The places of the sentences that have a word."""
     lengths: Counter[str] = field(default_factory=Counter[str])
     listed: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
     """How many items each list has, by section and lead."""
 
     def value(self, item: Item, words: frozenset[str]) -> float:
         """The worth of one more item for its length, beside what is chosen."""
-        length = len(item.text) + (0 if item.lead else LINE_CHARS)
         repeated = len(words & self.words) / len(words) if words else 0.0
         share = self.lengths[item.section] / (SHARES.get(item.section, OTHER_SHARE) * self.whole)
         worth = item.score * (1 - NEWS_SHARE * repeated) / (1 + share * share)
-        return float(worth / max(length, 1) ** LENGTH_POWER)
+        return worth / _length_counted(len(item.text) + (0 if item.lead else LINE_CHARS))
 
     def repeats(self, item: Item, words: frozenset[str]) -> bool:
         """Whether one chosen sentence has nearly all the words, and every number and name in them."""
         enough = SAME_WORDS * len(words)
         if not words or len(words & self.words) < enough:
             return False
-        # Most have too few of the words, which is the quickest to see.
-        alike = [(other, others) for other, others in self.sentences if len(words & others) >= enough]
         return any(
-            (len(words) >= FEW_WORDS or (_is_beside(item, other) and words == others))
+            len(words & others) >= enough
+            and (len(words) >= FEW_WORDS or (_is_beside(item, other) and words == others))
             and not _adds_state(item, other)
             and not any(map(_has_digit, words - others))
             and _quotes_as_much(other.text, item)
-            for other, others in alike
+            for other, others in self._likely(words, int(len(words) - enough))
         )
+
+    def _likely(self, words: frozenset[str], lacking: int) -> list[tuple[Item, frozenset[str]]]:
+        """The sentences that may have all but so many of the words: each has one of as many and one more."""
+        rarest = sorted((self.sentences_with.get(word, ()) for word in words), key=len)[: lacking + 1]
+        return [self.sentences[place] for place in sorted({place for places in rarest for place in places})]
 
     def cost(self, item: Item) -> int:
         """About how many characters one more item takes."""
@@ -99,6 +106,8 @@ class _Page:
         self.lengths[item.section] += len(item.text)
         self.listed[item.section, item.lead] += 1
         if not item.lead:
+            for word in words:
+                self.sentences_with.setdefault(word, []).append(len(self.sentences))
             self.sentences.append((item, words))
 
 
@@ -123,19 +132,12 @@ _CODE: Final = compiled(r"`([^`]+)`")
 def select(items: Iterable[Item], room: int) -> tuple[Item, ...]:
     """All items in their order, with those marked as rendered that fit into the room."""
     listed = list(items)
-    words = [content_words(item.key or item.text) for item in listed]
+    words = [_words(item.key or item.text) for item in listed]
     page = _Page(room, max(room, 1))
     omitted: dict[int, str] = {}
-    # The value of an item only falls while others are chosen, so the old one is a bound.
-    heap = [(-page.value(item, words[place]), place) for place, item in enumerate(listed)]
-    heapq.heapify(heap)
-    while heap:
-        _, place = heapq.heappop(heap)
+    for place in _by_value(page, listed, words):
         item = listed[place]
-        value = page.value(item, words[place])
-        if heap and (-value, place) > heap[0]:
-            heapq.heappush(heap, (-value, place))
-        elif item.score < LEAST_SCORE and _is_remark(item):
+        if item.score < LEAST_SCORE and _is_remark(item):
             omitted[place] = OF_LITTLE_USE
         elif not item.lead and page.repeats(item, words[place]):
             omitted[place] = REPEATED
@@ -155,6 +157,40 @@ def _is_remark(item: Item) -> bool:
 
 _NOTE_KINDS: Final = frozenset(map(str, NoteKind))
 _REMARKS: Final = frozenset(map(title_of_section, (Section.DONE, Section.DECISIONS, Section.FAILURES)))
+
+
+def _by_value(page: _Page, listed: Sequence[Item], words: Sequence[frozenset[str]]) -> Iterator[int]:
+    """The places of all items, each time the one of most value beside what the caller has chosen so far."""
+    # The value of an item only falls while others are chosen, so the old one is a bound, and exact if none
+    # was chosen since. The last number says how many were chosen when it was computed.
+    heap = [(-page.value(item, words[place]), place, 0) for place, item in enumerate(listed)]
+    heapq.heapify(heap)
+    looked_at = 0
+    while heap:
+        _, place, count = heapq.heappop(heap)
+        if count < len(page.chosen):
+            renewed = (-page.value(listed[place], words[place]), place, len(page.chosen))
+            if heap and renewed > heap[0]:
+                heapq.heappush(heap, renewed)
+                continue
+        yield place
+        if looked_at < len(page.chosen) and place not in page.chosen:
+            looked_at = len(page.chosen)
+            # Where not even the shortest fits, nothing changes any more, in whatever order.
+            if page.room < min((len(listed[left].text) for _, left, _ in heap), default=0):
+                break
+    yield from (left for _, left, _ in heap)
+
+
+@lru_cache(REMEMBERED)  # a brief is composed several times, from the same items
+def _words(text: str) -> frozenset[str]:
+    return content_words(text)
+
+
+@lru_cache(REMEMBERED)
+def _length_counted(length: int) -> float:
+    """How much a length counts beside worth."""
+    return float(max(length, 1) ** LENGTH_POWER)
 
 
 def _has_digit(word: str) -> bool:

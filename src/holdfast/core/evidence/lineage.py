@@ -78,8 +78,8 @@ def inherited_part(trail: Trail) -> Trail:
 
 
 def without_inherited(trail: Trail) -> Trail:
-    """The trail with nothing but the session's own evidence."""
-    return _reduced(trail, lambda key: not key)
+    """The trail with nothing but the session's own evidence; the same value if it inherited nothing."""
+    return _reduced(trail, lambda key: not key) if trail.inherits else trail
 
 
 def disinherited(trail: Trail, keys: Collection[str]) -> Trail:

@@ -28,13 +28,12 @@ Notes: TypeAlias = tuple[Note, ...]
 
 def with_notes(notes: Notes, new: Iterable[Note]) -> Notes:
     """The notes with new ones, merged as the table says."""
-    by_kind: dict[NoteKind, list[Note]] = {}
-    for note in notes:
-        by_kind.setdefault(note.kind, []).append(note)
+    coming = tuple(new)
+    by_kind = {kind: [note for note in notes if note.kind is kind] for kind in {one.kind for one in coming}}
     added: list[Note] = []
     gone: set[int] = set()
-    for note in new:
-        row, same = KINDS[note.kind], by_kind.setdefault(note.kind, [])
+    for note in coming:
+        row, same = KINDS[note.kind], by_kind[note.kind]
         superseded = _superseded(note, same, row.merge)
         if superseded and row.merge is Merge.FIRST_STAYS:
             continue
@@ -45,18 +44,19 @@ def with_notes(notes: Notes, new: Iterable[Note]) -> Notes:
             same[:] = [other for other in same if id(other) not in out]
         same.append(note)
         added.append(note)
-    return tuple(note for note in (*notes, *added) if id(note) not in gone)
+    together = (*notes, *added)
+    return tuple(note for note in together if id(note) not in gone) if gone else together
 
 
 def _least(same: Sequence[Note], row: EvidenceKind) -> Note:
     """The note of a kind to drop for another: inherited, said in passing, ending a turn, by the user last."""
-    inherited = next((note for note in same if note.inherited and not note.by_user), None)
-    if inherited is not None:
-        return inherited
+    inherited = [note for note in same if note.inherited and not note.by_user]
+    if inherited:
+        return inherited[0]
     if row.merge is Merge.FIRST_STAYS:
         return same[len(same) // 2]
-    passing = [note for note in same if note.source is NoteSource.MESSAGE]
-    return (passing or [note for note in same if not note.by_user] or same)[0]
+    passing = next((note for note in same if note.source is NoteSource.MESSAGE), None)
+    return passing or next((note for note in same if not note.by_user), same[0])
 
 
 def after_reply(notes: Notes, new: Iterable[Note]) -> Notes:
@@ -222,6 +222,7 @@ _FINISHED: Final = compiled(
 )
 
 
+@lru_cache(cues.REMEMBERED)  # every report is compared with all earlier failures
 def checks_in(text: str) -> frozenset[int | None]:
     """The kinds of checks that a text mentions: tests, a build, a linter, types, CI."""
     return frozenset(match.lastindex for match in _CHECK.finditer(text))
@@ -243,12 +244,18 @@ def is_done(step: str, done: list[str]) -> bool:
     """Whether enough content words of a next step occur in what is now reported to work."""
     if not done:
         return False
-    step_terms = set(query_terms(step.lower(), len(step)).split())
-    done_terms = set(query_terms(" ".join(done).lower(), 200).split())
+    step_terms = _terms(step.lower(), len(step))
+    done_terms = _terms(" ".join(done).lower(), _DONE_TERMS)
     return bool(step_terms) and len(step_terms & done_terms) >= max(2, _DONE_SHARE * len(step_terms))
 
 
+@lru_cache(cues.REMEMBERED)  # every report is compared with all earlier steps
+def _terms(text: str, limit: int) -> frozenset[str]:
+    return frozenset(query_terms(text, limit).split())
+
+
 _DONE_SHARE: Final = 0.3
+_DONE_TERMS: Final = 200
 _NUMBERS: Final = compiled(r"\d[\d.,]*")
 
 
@@ -307,6 +314,7 @@ def after_statement(trail: Trail, event: AssistantText, step: int) -> Notes:
     status = any(cues.states_status(note.text) for note in new)
     edited_at = last_edit(trail)
     rejected = _rejected(note.text for note in new if note.kind is NoteKind.DECISION)
+    may_end_any = bool(rejected or finished or replaced_kinds or done or failed or passes or status)
 
     def stands(note: Note) -> bool:
         if note.source not in _BY_AGENT:
@@ -323,7 +331,8 @@ def after_statement(trail: Trail, event: AssistantText, step: int) -> Notes:
             return False
         return not (status and cues.states_status(note.text))
 
-    return with_notes(tuple(note for note in earlier if stands(note)), new)
+    standing = (note for note in earlier if (not may_end_any and note.record != last) or stands(note))
+    return with_notes(tuple(standing), new)
 
 
 def message_notes(event: AssistantText, step: int, turn: int) -> Iterator[Note]:
@@ -550,12 +559,18 @@ def _is_overruled(note: Note, ruled: Sequence[frozenset[str]]) -> bool:
 
 def _is_forbidden(note: Note, forbidden: Sequence[frozenset[str]]) -> bool:
     """Whether the user has ruled out, word for word, what the agent decided or says that it does."""
-    if not any(len(clause) >= _FEWEST_FORBIDDEN for clause in forbidden) or _NEGATES.search(note.text):
+    if not any(len(clause) >= _FEWEST_FORBIDDEN for clause in forbidden) or _negates(note.text):
         return False
     stems = _stems(note.text)
     return any(len(clause) >= _FEWEST_FORBIDDEN and clause <= stems for clause in forbidden)
 
 
+@lru_cache(cues.REMEMBERED)  # every rule of the user is compared with all earlier notes
+def _negates(text: str) -> bool:
+    return _NEGATES.search(text) is not None
+
+
+@lru_cache(cues.REMEMBERED)
 def _stems(text: str) -> frozenset[str]:
     return frozenset(_INFLECTION.sub("", word) for word in content_words(text))
 
@@ -569,6 +584,7 @@ _FEWEST_FORBIDDEN: Final = 2
 """A rule of one content word ("don't commit") may speak of something else."""
 
 
+@lru_cache(cues.REMEMBERED)
 def _names(text: str) -> frozenset[str]:
     return frozenset(
         name.lower() for name in (*names.names(text), *names.paths(text), *names.references(text))

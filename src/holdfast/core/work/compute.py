@@ -8,8 +8,8 @@ much each is needed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import Final
+from functools import lru_cache
+from typing import Final, Generic, TypeVar
 
 from holdfast.core.events.event import Action
 from holdfast.core.events.world import GitState, Project
@@ -38,6 +38,9 @@ from holdfast.core.work.settled import settled
 from holdfast.core.work.state import TITLE_CHARS, Statement, StatementSource, WorkState
 from holdfast.core.work.weights import WEIGHTS
 from holdfast.core.work.worth import Weights, setting_of, with_worth
+from holdfast.lazy_dataclass import dataclass, replace
+
+_T = TypeVar("_T")
 
 REASON_CHARS: Final = 160
 COMMAND_CHARS: Final = 160
@@ -55,9 +58,35 @@ def work_state(
     kinds: KindTable = KINDS,
 ) -> WorkState:
     """What someone who takes over must know of a session; `written` are digests of it, newest first."""
-    statements = with_worth(standing(trail, git, project, kinds), setting_of(trail), weights)
-    state = WorkState(title_of(trail), tuple(statements))
     # The newest digest speaks for everything up to its time, older ones included.
+    return _computed(_Identity(trail), git, project, tuple(written[:1]), _Identity(weights), _Identity(kinds))
+
+
+@dataclass(frozen=True, slots=True)
+class _Identity(Generic[_T]):
+    """A value that is equal to itself alone, so that comparing it does not compare all that it holds."""
+
+    value: _T
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Identity) and self.value is other.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
+@lru_cache(1)  # before a compaction the checkpoint and the brief need the same one
+def _computed(
+    trail: _Identity[Trail],
+    git: GitState | None,
+    project: Project | None,
+    written: tuple[Utterance, ...],
+    weights: _Identity[Weights],
+    kinds: _Identity[KindTable],
+) -> WorkState:
+    holding = standing(trail.value, git, project, kinds.value)
+    statements = with_worth(holding, setting_of(trail.value), weights.value)
+    state = WorkState(title_of(trail.value), tuple(statements))
     return settled(with_digest(state, written[0]) if written else state)
 
 
@@ -145,14 +174,18 @@ def _notes(trail: Trail, kinds: KindTable) -> Iterator[Statement]:
             note.at,
             note.record,
             note.kind,
-            by_user=note.by_user or note.source in (NoteSource.PROMPT, NoteSource.PLAN, NoteSource.REPLY),
-            origin=StatementSource(note.source.value),
+            by_user=note.by_user or note.source in _BY_USER,
+            origin=_ORIGINS[note.source],
             step=note.step,
             turn=note.turn,
             place=note.place,
             heading=note.heading,
             is_last=note.is_last,
         )
+
+
+_BY_USER: Final = frozenset({NoteSource.PROMPT, NoteSource.PLAN, NoteSource.REPLY})
+_ORIGINS: Final = {source: StatementSource(source.value) for source in NoteSource}
 
 
 def _reports_check(note: Note) -> bool:

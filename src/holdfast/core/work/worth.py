@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import cache, lru_cache
 from typing import Final, TypeAlias
 
@@ -18,7 +17,7 @@ from holdfast.core.evidence.prose.cues import REMEMBERED, cues_in, heading_hint
 from holdfast.core.evidence.trail import Trail
 from holdfast.core.text import names
 from holdfast.core.work.state import Statement, StatementSource
-from holdfast.lazy_dataclass import dataclass
+from holdfast.lazy_dataclass import dataclass, replace
 
 Features: TypeAlias = Mapping[str, float]
 Weights: TypeAlias = Mapping[str, float]
@@ -79,8 +78,8 @@ def chance(present: Features, weights: Weights) -> float:
     """The chance that a statement with these features is needed."""
     total = 0.0
     for name, value in present.items():
-        if name in weights:
-            total += weights[name] * value
+        if value:
+            total += weights.get(name, 0.0) * value
     total += weights.get("bias", 0.0)
     return 1.0 / (1.0 + math.exp(-max(min(total, 30.0), -30.0)))
 
@@ -101,9 +100,11 @@ def features(row: Statement, about: frozenset[str], overtaken: float, setting: S
     turns_ago = max(setting.turns - row.turn, 0)
     steps_ago = max(setting.steps - row.step, 0)
     length = max(len(row.text), 1)
-    named_at = [setting.named_at.get(name, -1) for name in about]
-    again = sum(1 for step in named_at if step > row.step)
-    recent = sum(1 for step in named_at if step > setting.steps - TAIL_STEPS)
+    again = recent = 0
+    for name in about:
+        named_at = setting.named_at.get(name, -1)
+        again += named_at > row.step
+        recent += named_at > setting.steps - TAIL_STEPS
     present = {
         **_place_features(row.origin, row.section, row.kind),
         "turns ago": math.exp(-turns_ago / TURNS_FRESH),

@@ -26,7 +26,7 @@ from holdfast.config import Config, Unreadable
 from holdfast.core.events.durations import DAY_MS
 from holdfast.core.events.world import Project
 from holdfast.core.redaction.redact import NO_LISTS, Lists
-from holdfast.core.session.session import Phase, Process, Session
+from holdfast.core.session.session import Phase, Process
 from holdfast.daemon.local import spool, wire
 from holdfast.daemon.work.worker import Urgency, Worker
 from holdfast.engine.engine import Engine, redactor_of
@@ -271,9 +271,9 @@ class Dispatcher:
 
     async def transcripts_changed(self, paths: Collection[Path]) -> None:
         """Read what was added to these transcripts, each when nothing more urgent is to be done."""
-        for session in await self.live_sessions():
-            if session.transcript and Path(session.transcript) in paths:
-                await self._worker.do(Urgency.TRANSCRIPT, partial(self._read_on, session.key))
+        for key, transcript in (await self.live_transcripts()).items():
+            if transcript and Path(transcript) in paths:
+                await self._worker.do(Urgency.TRANSCRIPT, partial(self._read_on, key))
 
     async def drain(self) -> int:
         """Record the hook events in the spool; how many left it."""
@@ -410,14 +410,14 @@ class Dispatcher:
         except HoldfastError as error:
             self._backup_error = error
 
-    async def live_sessions(self) -> list[Session]:
-        """The sessions that have not ended."""
+    async def live_transcripts(self) -> dict[str, str]:
+        """The transcript of each session that has not ended, by the session's key; empty if it has none."""
         return await self._worker.do(Urgency.HOUSEKEEPING, self._live)
 
     async def catch_up(self) -> None:
         """Read what was added to every live session's transcript."""
-        live = await self.live_sessions()
-        await self.transcripts_changed({Path(session.transcript) for session in live})
+        live = await self.live_transcripts()
+        await self.transcripts_changed(set(map(Path, live.values())))
 
     def idle_exit_minutes(self) -> int:
         """After how many minutes without sessions the daemon stops."""
@@ -518,8 +518,8 @@ class Dispatcher:
             return {"error": error.message, "hint": error.hint}
         return asdict(forgotten)
 
-    def _live(self) -> list[Session]:
-        return self.engine.store.live_sessions()
+    def _live(self) -> dict[str, str]:
+        return self.engine.store.live_transcripts()
 
     def _read_on(self, key: str) -> None:
         """Read what was added to a session's transcript, unless the session ended meanwhile."""

@@ -125,8 +125,8 @@ class Housekeeping:
             "take due checkpoints", partial(self._dispatcher.take_due_checkpoints, DEBOUNCE_MS)
         )
         await self.attempt("have checkpoints written", self._dispatcher.rewrite_checkpoints)
-        live = await self._dispatcher.live_sessions()
-        self._watch.follow({Path(session.transcript) for session in live if session.transcript})
+        live = await self._dispatcher.live_transcripts()
+        self._watch.follow({Path(transcript) for transcript in live.values() if transcript})
         if live:
             self._needed_at = time.monotonic()
         unneeded = time.monotonic() - max(self._needed_at, self._dispatcher.last_used_at)

@@ -52,6 +52,7 @@ from holdfast.stores.base import Lineage
 
 SESSIONS_LOOKED_AT = 50
 EVENTS_LOOKED_AT = 500
+RECEIPTS_LOOKED_AT = 50
 SESSION_CONTEXT = "Session context given before the compaction: "
 _STANDING = frozenset(Reason) - {Reason.SUMMARY, Reason.ASKED, Reason.RECALL}
 """Reasons of briefs that Holdfast gave unasked, not in a tool's answer or with a prompt."""
@@ -81,24 +82,23 @@ class ComposedBrief:
 def answer(engine: Engine, hook_event: HookEvent, session: Session, harness: Harness) -> str:
     """The brief to reply to a start or a prompt; empty if there is none. Stores the receipt."""
     brief_input = _brief_input(engine, hook_event, session)
-    if hook_event.ask is not Ask.TOOLS:
-        _mark_answered(engine, session)
-    fresh = _composed(engine, session, harness, brief_input) if brief_input else ""
-    return briefs_in_window(engine, session) if hook_event.ask is Ask.REQUEST else fresh
+    composed = brief_to_give(engine, session.project, brief_input, harness) if brief_input else None
+    # A fork waits until its records name a parent.
+    answers = hook_event.ask is not Ask.TOOLS and session.unanswered not in (None, Source.FORK)
+    text = composed.brief.text if composed else ""
+    if text or answers:
+        with engine.store.writing():
+            if answers:
+                _mark_answered(engine, session)
+            if composed and text:
+                _store_receipt(engine, session, composed)
+    return briefs_in_window(engine, session) if hook_event.ask is Ask.REQUEST else text
 
 
 def briefs_in_window(engine: Engine, session: Session) -> str:
     """All briefs that the session got in its present window, the same bytes each time."""
     receipts = [receipt for receipt in _receipts(engine, session) if receipt.reason in _STANDING]
     return "\n\n".join(receipt.text for receipt in reversed(receipts))
-
-
-def _composed(engine: Engine, session: Session, harness: Harness, brief_input: BriefInput) -> str:
-    """The brief, with its receipt stored; empty if there is nothing to say."""
-    composed = brief_to_give(engine, session.project, brief_input, harness)
-    if composed.brief.text:
-        _store_receipt(engine, session, composed)
-    return composed.brief.text
 
 
 def brief_to_give(
@@ -369,8 +369,7 @@ def _reasons_given(engine: Engine, session: Session) -> list[Reason]:
 
 def _receipts(engine: Engine, session: Session) -> list[Receipt]:
     """The receipts of the session's present window, the newest first."""
-    every = engine.store.receipts(session.key, SESSIONS_LOOKED_AT)
-    return [receipt for receipt in every if receipt.window == session.window]
+    return engine.store.receipts_in_window(session.key, session.window, RECEIPTS_LOOKED_AT)
 
 
 def _checked(engine: Engine, brief_input: BriefInput) -> BriefInput:
@@ -485,13 +484,10 @@ def _words(engine: Engine, key: str) -> tuple[Utterance, ...]:
 
 
 def _mark_answered(engine: Engine, session: Session) -> None:
-    """Note that the start is answered, if only with nothing. A fork waits until its records name a parent."""
-    if session.unanswered in (None, Source.FORK):
-        return
-    with engine.store.writing():
-        stored_session = engine.store.session(session.key)
-        if stored_session is not None:
-            engine.store.put_session(replace(stored_session, unanswered=None))
+    """Note that the start is answered, if only with nothing; inside a transaction."""
+    stored_session = engine.store.session(session.key)
+    if stored_session is not None:
+        engine.store.put_session(replace(stored_session, unanswered=None))
 
 
 def note_given(engine: Engine, session: Session, composed: ComposedBrief) -> None:
@@ -501,6 +497,7 @@ def note_given(engine: Engine, session: Session, composed: ComposedBrief) -> Non
 
 
 def _store_receipt(engine: Engine, session: Session, composed: ComposedBrief) -> None:
+    """Store the receipt and, if the brief is of another session, which one is continued; in a transaction."""
     brief_input, brief = composed.brief_input, composed.brief
     receipt = Receipt(
         id=engine.new_id(),
@@ -513,13 +510,12 @@ def _store_receipt(engine: Engine, session: Session, composed: ComposedBrief) ->
         text=brief.text,
         items=brief.items,
     )
-    with engine.store.writing():
-        engine.store.add_receipt(receipt)
-        if brief_input.session.key != session.key and brief_input.reason is not Reason.PARALLEL:
-            engine.store.add_lineage(
-                Lineage(session.key, brief_input.session.key, brief_input.reason.value, brief_input.now)
-            )
-            inherit_work(engine, session.key, brief_input.session.key)
+    engine.store.add_receipt(receipt)
+    if brief_input.session.key != session.key and brief_input.reason is not Reason.PARALLEL:
+        engine.store.add_lineage(
+            Lineage(session.key, brief_input.session.key, brief_input.reason.value, brief_input.now)
+        )
+        inherit_work(engine, session.key, brief_input.session.key)
 
 
 def with_suggested_queries(engine: Engine, brief_input: BriefInput, brief: Brief) -> BriefInput:

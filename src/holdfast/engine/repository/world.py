@@ -9,6 +9,7 @@ import os
 import stat
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -69,14 +70,21 @@ def file_states(root: str, paths: Iterable[str]) -> tuple[FileState, ...]:
 
     So are files that a link inside the project, or a `..`, would lead to outside of it.
     """
-    states = (_file_state(Path(root), path) for path in dict.fromkeys(paths))
+
+    @cache  # most files share a directory with others
+    def leads_inside(directory: Path) -> bool:
+        """Whether a directory is below the root once links on the way to it are followed."""
+        return Path(os.path.realpath(directory)).is_relative_to(os.path.realpath(root))
+
+    states = (_file_state(Path(root), path, leads_inside) for path in dict.fromkeys(paths))
     return tuple(state for state in states if state is not None)
 
 
-def _file_state(root: Path, path: str) -> FileState | None:
+def _file_state(root: Path, path: str, leads_inside: Callable[[Path], bool]) -> FileState | None:
     try:
         file = root / path
-        if file.is_relative_to(root) and not _stays_inside(file, root):
+        # The file itself may be a link; it is not followed.
+        if file.is_relative_to(root) and not leads_inside(file.parent):
             return None
         status = file.lstat()
     except (FileNotFoundError, NotADirectoryError):
@@ -84,11 +92,6 @@ def _file_state(root: Path, path: str) -> FileState | None:
     except (OSError, ValueError):
         return None
     return FileState(path, exists=True, modified_at=status.st_mtime_ns // 1_000_000)
-
-
-def _stays_inside(file: Path, root: Path) -> bool:
-    """Whether a file is below the root. Links on the way to it are followed; the file itself is not."""
-    return Path(os.path.realpath(file.parent)).is_relative_to(os.path.realpath(root))
 
 
 def _looks_changed(file: TrackedFile, root: str, directories: dict[str, bool]) -> bool:

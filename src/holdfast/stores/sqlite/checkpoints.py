@@ -58,6 +58,10 @@ class Checkpoints:
         bindings: Bindings = {"session": session, "limit": limit}
         return [receipt_of(row) for row in self._database.rows(sql, bindings)]
 
+    def receipts_in_window(self, session: str, window: int, limit: int) -> list[Receipt]:
+        bindings: Bindings = {"session": session, "window": window, "limit": limit}
+        return [receipt_of(row) for row in self._database.rows(_RECEIPTS_IN_WINDOW, bindings)]
+
     def _checkpoints(self, sql: str, bindings: Bindings) -> list[Checkpoint]:
         return [checkpoint_of(row) for row in self._database.rows(sql, bindings)]
 
@@ -221,6 +225,14 @@ select id, session_key, window, reason, predecessor, created_at, budget, text, i
 _RECEIPTS_OF_SESSION = f"""
 {READ_RECEIPT}
  where session_key = :session
+ order by created_at desc, rowid desc
+ limit :limit
+"""
+
+_RECEIPTS_IN_WINDOW = f"""
+{READ_RECEIPT}
+ where session_key = :session
+   and window = :window
  order by created_at desc, rowid desc
  limit :limit
 """

@@ -33,8 +33,14 @@ class Events:
         return list(self.events_backwards(session, limit))[::-1]
 
     def events_backwards(self, session: str, limit: int) -> Iterator[Event]:
-        rows = self._database.rows(_EVENTS, {"session": session, "limit": limit})
-        decoded = (decode_event(kind, data) for kind, data in rows)
+        first = min(limit, _LIKELY_ENOUGH)
+        yield from self._backwards(session, 0, first)
+        if first < limit:
+            yield from self._backwards(session, first, limit - first)
+
+    def _backwards(self, session: str, offset: int, limit: int) -> Iterator[Event]:
+        bindings: Bindings = {"session": session, "offset": offset, "limit": limit}
+        decoded = (decode_event(kind, data) for kind, data in self._database.rows(_EVENTS, bindings))
         return (event for event in decoded if event is not None)
 
     def sessions_sharing_records(self, session: str) -> list[str]:
@@ -106,12 +112,15 @@ update messages
    and record_id = :record
 """
 
+_LIKELY_ENOUGH = 20
+"""Whoever reads backwards looks for something recent; so many events are read first."""
+
 _EVENTS = """
 select type, data
   from messages
  where session_key = :session
  order by timestamp desc, rowid desc
- limit :limit
+ limit :limit offset :offset
 """
 
 _SHARING = """

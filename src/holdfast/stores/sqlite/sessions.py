@@ -39,6 +39,9 @@ class Sessions:
     def live_sessions(self) -> list[Session]:
         return self._sessions(_LIVE_SESSIONS, {"live": Phase.LIVE.value})
 
+    def live_transcripts(self) -> dict[str, str]:
+        return dict(self._database.rows(_LIVE_TRANSCRIPTS, {"live": Phase.LIVE.value}))
+
     def prune_sessions(self, before: int) -> int:
         over = self._database.rows(_OVER, {"live": Phase.LIVE.value, "before": before})
         for key, transcript in over:
@@ -135,6 +138,13 @@ select metadata
 
 _LIVE_SESSIONS = """
 select metadata
+  from sessions
+ where phase = :live
+ order by updated_at desc, rowid desc
+"""
+
+_LIVE_TRANSCRIPTS = """
+select key, transcript
   from sessions
  where phase = :live
  order by updated_at desc, rowid desc

@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 
 from holdfast.core.evidence.kinds import NoteKind
 from holdfast.core.evidence.prose import offers, prompt_rules, statement_rules
+from holdfast.core.evidence.prose.cues import REMEMBERED
 from holdfast.core.evidence.prose.statement_rules import ProseRule, cached_pattern
 from holdfast.core.text.lazy_patterns import compiled
 from holdfast.core.text.markdown import BlockKind, blocks
@@ -136,6 +137,7 @@ def decisions(text: str) -> tuple[str, ...]:
     return statements_of(NoteKind.DECISION, text)
 
 
+@lru_cache(REMEMBERED)  # every report is compared with all earlier failures
 def is_failing(failure: str) -> bool:
     """Whether a failure is a current state, which may be fixed next, and not a failed attempt."""
     folded = _folded(failure)
