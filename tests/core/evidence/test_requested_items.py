@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from holdfast.core.events.event import Action, Event
 from holdfast.core.evidence.kinds import Section
 from holdfast.core.evidence.prose.lists import ItemState
@@ -54,6 +56,29 @@ def test_the_steps_of_an_approved_plan_are_a_list_too() -> None:
     asked = replace(plan, detail="## Steps\n\n1. Add the flag\n2. Mend the rounding\n")
     assert states(prompt("Plan it", "p1"), asked, replied("Approved", call="x")).keys() == set("12")
     assert states(prompt("Plan it", "p1"), asked, replied("No, smaller", call="x")) == {}
+
+
+@pytest.mark.parametrize(
+    ("plan", "question", "wanted"),
+    [
+        (
+            "# Plan: Night rate\n\n## Overview\nBill calls after ten at half price. More text.\n\n## Steps\n1. Add it",
+            "",
+            "Night rate: Bill calls after ten at half price.",
+        ),
+        ("# Night rate\n\n## Files\nAll in `bill.py`.", "", "Night rate"),
+        ("Bill calls after ten at half price.", "", "Bill calls after ten at half price."),
+        ("", "Plan: Night rate", "Night rate"),
+    ],
+)
+def test_a_plan_that_the_user_approved_is_the_request(plan: str, question: str, wanted: str) -> None:
+    asked = replace(called("x", Action.ASK, "plan"), detail=plan)
+    events = (prompt("Plan it", "p1"), asked, replied("approved", question, call="x", record="r9"))
+    trail = after(session(), *events).trail
+    assert trail.goal is not None
+    assert trail.goal.text == wanted
+    goals = [one for one in work_state(trail).statements if one.section is Section.GOAL]
+    assert [one.text for one in goals if one.source == "r9"] == [f"Approved plan: {wanted}"]
 
 
 def test_an_item_is_told_once_where_it_stands() -> None:

@@ -36,8 +36,10 @@ from holdfast.core.evidence.commands import exit_meaning, outcomes, shell
 from holdfast.core.evidence.commands.exit_meaning import passes_failed_tests
 from holdfast.core.evidence.commands.purpose import Purpose, purpose_of
 from holdfast.core.evidence.items import after_message, planned_items, requested_items
+from holdfast.core.evidence.kinds import NoteKind
 from holdfast.core.evidence.lineage import started_anew, without_done
 from holdfast.core.evidence.notes import (
+    NOTE_KEPT,
     after_prompt,
     after_reply,
     after_report,
@@ -64,6 +66,8 @@ from holdfast.core.evidence.trail import (
     WHOLE_KEPT,
     CommandRun,
     FileTouch,
+    Note,
+    NoteSource,
     OpenCall,
     Running,
     Trail,
@@ -198,9 +202,30 @@ def _replied(trail: Trail, event: Replied) -> Trail:
     call = next((call for call in trail.open_calls if call.call == event.call), None)
     notes = after_reply(trail.notes, (reply_note(event, call, trail.steps),))
     if call and call.action is Action.ASK and event.text.lower().startswith("approved"):
-        items = planned_items(call.whole, event.at, event.record)
-        trail = fast_replace(trail, items=items or trail.items)
+        trail = _with_plan(fast_replace(trail, notes=notes), call.whole, event)
+        return _with_mentions(trail, event.text)
     return _with_mentions(fast_replace(trail, notes=notes), event.text)
+
+
+def _with_plan(trail: Trail, plan: str, event: Replied) -> Trail:
+    """The trail after the user approved a plan: it is the request now, with its steps as items."""
+    items = planned_items(plan, event.at, event.record)
+    # Where the plan is in a file, only the question says what it is about.
+    wanted = reader.plan_outline(plan) or event.question.removeprefix("Plan: ")
+    if not wanted:
+        return fast_replace(trail, items=items or trail.items)
+    goal = Utterance(shortened(wanted, TEXT_KEPT), event.at, event.record)
+    request = Note(
+        NoteKind.REQUEST,
+        f"Approved plan: {shortened(wanted, NOTE_KEPT)}",
+        event.at,
+        event.record,
+        trail.steps,
+        source=NoteSource.PLAN,
+        turn=trail.turns,
+    )
+    others = tuple(note for note in trail.notes if note.record != event.record)
+    return fast_replace(trail, goal=goal, notes=with_notes(others, (request,)), items=items or trail.items)
 
 
 def _stated(trail: Trail, event: AssistantText) -> Trail:

@@ -164,6 +164,27 @@ def request_in(prompt: str) -> str:
     return inside.strip() or prompt
 
 
+def plan_outline(plan: str) -> str:
+    """What a plan is for: its title, and the first sentence below that or below a heading such as "Goal"."""
+    title, aim = "", ""
+    for block in blocks(plan):
+        if block.kind is BlockKind.HEADING and not title:
+            title = _PLAN_LABEL.sub("", one_line(block.text)).strip()
+        elif block.kind is BlockKind.PARAGRAPH and not aim:
+            heading = block.under[-1] if len(block.under) > 1 else ""
+            if not heading or _PLAN_AIM.match(heading):
+                aim = next(iter(_split(_plain(one_line(block.text)))), "")
+    return f"{title}: {aim}" if title and aim else title or aim
+
+
+_PLAN_LABEL: Final = compiled(
+    r"^(?:(?:implementation |refactoring |fix )?plan\s*[:：–—-]\s*)+", re.IGNORECASE
+)
+_PLAN_AIM: Final = compiled(
+    r"(?:goals?|aim|overview|context|summary|problem|objective|purpose|background|目标|概述)\b", re.IGNORECASE
+)
+
+
 def is_generic(prompt: str) -> bool:
     """Whether a prompt says nothing about the work: it only says to continue, or asks about the progress."""
     if len(prompt) > prompt_rules.LONGEST_GENERIC:
