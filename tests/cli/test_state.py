@@ -34,6 +34,7 @@ COLUMNS = {
     "created_at",
     "window",
     "checkpoint",
+    "handover",
 }
 LONG_AGO = 1_700_000_000_000
 
