@@ -62,7 +62,7 @@ def test_the_steps_of_an_approved_plan_are_a_list_too() -> None:
     ("plan", "question", "wanted"),
     [
         (
-            "# Plan: Night rate\n\n## Overview\nBill calls after ten at half price. More text.\n\n## Steps\n1. Add it",
+            "# Plan: Night rate\n\n## Overview\nBill calls after ten at half price. More.\n\n## Steps\n1. Go",
             "",
             "Night rate: Bill calls after ten at half price.",
         ),
