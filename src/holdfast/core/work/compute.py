@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, TypeVar, cast
 
 from holdfast.core.events.event import Action
 from holdfast.core.events.world import GitState, Project
@@ -69,7 +69,7 @@ class _Identity(Generic[_T]):
     value: _T
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Identity) and self.value is other.value
+        return isinstance(other, _Identity) and self.value is cast("_Identity[object]", other).value
 
     def __hash__(self) -> int:
         return id(self.value)
