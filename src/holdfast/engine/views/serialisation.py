@@ -15,9 +15,8 @@ from holdfast.core.memory.memory import Memory, strength
 from holdfast.core.session.checkpoint import Checkpoint
 from holdfast.core.session.pressure import capacity, percent
 from holdfast.core.session.rolling import Outline
-from holdfast.core.session.session import Session, is_imported, work_of
+from holdfast.core.session.session import Session, is_imported, title_of, work_of
 from holdfast.core.text.strings import elapsed
-from holdfast.core.work.compute import title_of
 from holdfast.core.work.lines import statement_line, statements_shown
 from holdfast.core.work.state import Statement, WorkState
 from holdfast.engine.engine import Engine
@@ -62,7 +61,7 @@ def session_row(engine: Engine, session: Session) -> Row:
     holds = capacity(session.pressure, engine.policy(session.project).models)
     return {
         "session_key": session.key,
-        "title": title_of(session.trail),
+        "title": title_of(session),
         "harness": session.harness,
         "project": session.project.path,
         "project_normalized": session.project.normalized,
