@@ -155,8 +155,8 @@ _DANGLING: Final = compiled(
 _UNSPACED: Final = compiled(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 _OPENING: Final = compiled(
     r"\s*(?:(?:ok(?:ay)?|yes|yep|yeah|yup|no|nope|sure|great|good|cool|nice|perfect|awesome|thanks?(?: you)?|"
-    r"thx|hi|hello|hey|wait|oh|ah|hmm+|well|fair enough|never ?mind|actually|also|and|but|so|now|then|next|"
-    r"just|pls|quick (?:thing|question|one)|question|q|btw|regarding|again|maybe|i think|"
+    r"thx|hi|hello|hey|wait|oh|ah|hmm+|um+|uh+|sorry|well|fair enough|never ?mind|actually|also|and|but|so|"
+    r"now|then|next|just|pls|quick (?:thing|question|one)|question|q|btw|regarding|again|maybe|i think|"
     r"(?:implement|execute|follow) the following plan|without doing any changes)(?![\w'/.-])"
     r"[\s,.:;!?—–-]*"
     r"|(?P<asking>(?:can|could|would|will|shall|should) (?:you|we|i)\b(?: mind)?|"
@@ -168,8 +168,8 @@ _OPENING: Final = compiled(
 )
 _ERRANDS: Final = frozenset(
     """add again amend answer approach ask branch branches change changes check checks ci code comment
-    comments commit commits committed conflict conflicts continue create current done draft everything expected fail
-    failing fails feedback file files fix fixed follow following further github good got idea
+    comments commit commits committed conflict conflicts continue create current done draft everything
+    expected fail failing fails feedback file files fix fixed follow following further github good got idea
     implement instructions issue issues let level look looking main make markdown master merge merged message
     missing nice ok one ones open option options origin outcome plan please pr present problem prs pull push
     pushed question questions readme rebase redo remaining remote rest resolve retry review reviews run
