@@ -60,6 +60,12 @@ def resolved_id(store: Store, kind: RowKind, name: str) -> str:
     raise ambiguous(kind.value, name, [_candidate(store, kind, id) for id in ids])
 
 
+def only_id(store: Store, kind: RowKind, name: str) -> str:
+    """The only id that begins with a name; else the name, which may stand for something that outlived it."""
+    ids = store.ids_beginning(kind, name, 2) if name else []
+    return ids[0] if len(ids) == 1 else name
+
+
 def short_id(store: Store, kind: RowKind, id: str) -> str:
     """The beginning of an id that names it alone, for a list: at least eight characters."""
     if len(id) <= WHOLE:

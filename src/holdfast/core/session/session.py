@@ -248,7 +248,7 @@ def _without_effects(session: Session, event: Event) -> Session:
         case BriefSeen(text=text) if is_brief(text):
             return fast_replace(session, briefed_window=session.window)
         case Titled():
-            return fast_replace(session, title=_after_title(session.title, event))
+            return fast_replace(session, title=after_title(session.title, event))
         case ModelChanged(model=model, window=window):
             return fast_replace(session, model=model, pressure=with_model(session.pressure, model, window))
         case _:
@@ -327,7 +327,7 @@ def title_of(session: Session) -> str:
     return shortened_title(session.title.text) if session.title else title_of_trail(session.trail)
 
 
-def _after_title(before: SessionTitle | None, event: Titled) -> SessionTitle | None:
+def after_title(before: SessionTitle | None, event: Titled) -> SessionTitle | None:
     """The title after the harness wrote one; what the user set stays until the user changes it."""
     text = one_line(event.text)
     if event.by_user or before is None or not before.by_user:

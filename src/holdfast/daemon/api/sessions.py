@@ -17,7 +17,7 @@ from holdfast.core.session.session import Phase, Session, Trigger, title_of
 from holdfast.daemon.api.dependencies import ExecutorDep, Page, Paged
 from holdfast.engine.briefing.resume import preview_brief
 from holdfast.engine.engine import Engine
-from holdfast.engine.ids import brief_named, checkpoint_named, session_named
+from holdfast.engine.ids import brief_named, checkpoint_named, only_id, session_named
 from holdfast.engine.repository.projects import project_if_stored, project_named
 from holdfast.engine.views import timeline
 from holdfast.engine.views.serialisation import (
@@ -289,9 +289,8 @@ async def of_session(executor: ExecutorDep, paging: Paged, session_key: str) -> 
     """The checkpoints of one session; of one that nobody knows there are none."""
 
     def fetch(engine: Engine) -> object:
-        keys = engine.store.ids_beginning(RowKind.SESSION, session_key, 2)
-        # Checkpoints may outlive their session, so a key that no session has is looked up as it is.
-        key = keys[0] if len(keys) == 1 else session_key
+        # Checkpoints may outlive their session.
+        key = only_id(engine.store, RowKind.SESSION, session_key)
         rows = engine.store.page_of_session_checkpoints(key, paging.behind, paging.rows_to_fetch)
         return _page(engine, paging, rows)
 
