@@ -61,6 +61,18 @@ def test_the_newest_request_that_says_what_the_work_is_about_wins() -> None:
         assert title_of_trail(trail(first, second, errand)) == second, errand
 
 
+def test_a_remark_or_question_does_not_replace_the_work_that_was_asked_for() -> None:
+    work = "Replace the worktree status with a git shim"
+    for remark in (
+        "um, sorry, I should have mentioned this earlier, we did another replacement for the resolver",
+        "Does the handbook contain fitting advice about corrupted index entries?",
+    ):
+        assert title_of_trail(trail(work, remark)) == work
+    assert title_of_trail(trail("Does the importer keep empty transcripts?")).startswith("Does the importer")
+    finding = "Short files lose partial-overlap detection in the comparer"
+    assert title_of_trail(trail(work, finding)) == finding
+
+
 def test_a_session_without_a_telling_request_is_called_by_what_was_done() -> None:
     touched = FileTouch("/p/src/totals.py", Action.EDIT, 1, 5)
     assert title_of_trail(Trail(files=(touched,))) == "Changes to totals.py"

@@ -1,7 +1,8 @@
 """The title of a session: what it is about, in one line that a person recognises it by.
 
-It is made from the user's requests. The newest that says what the work is about wins, because goals change.
-An errand ("commit and push"), a question about the progress or a word of agreement says nothing about it.
+It is made from the user's requests. The newest that asks for some work and says which wins, because goals
+change; else the newest that says what it is about. An errand ("commit and push"), a question about the
+progress or a word of agreement says nothing about it.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from holdfast.core.work.state import TITLE_CHARS
 
 TELLING_WORDS: Final = 3
 """A request with at least this many words of its own says what the work is about."""
+REPORT_WORDS: Final = 4
+"""With as many, a current goal that asks for nothing, such as a finding of a review, still names the work."""
 LEAD_WORDS: Final = 2
 """A sentence with fewer only leads up to the next one."""
 PIECES_READ: Final = 8
@@ -29,17 +32,20 @@ LONG_TOKEN: Final = 30
 
 def title_of_trail(trail: Trail) -> str:
     """What a session is about, by its requests, else by what was done in it; empty if nothing is known."""
-    best, most = "", 0
+    remark, best, most = "", "", 0
     for request in _requests(trail):
         if reader.is_generic(request.text) or reader.is_bare_command(request.text):
             continue
         headline = _headline(request.text)
         words = _telling_words(headline)
-        if words >= TELLING_WORDS:
+        is_goal = request is trail.goal and words >= REPORT_WORDS and not _REMARK.match(headline)
+        if words >= TELLING_WORDS and (is_goal or _ASKS_FOR_WORK.match(headline)):
             return shortened_title(headline)
-        if words > most or not best:
+        if words >= TELLING_WORDS:
+            remark = remark or headline
+        elif words > most or not best:
             best, most = headline, words
-    return shortened_title(best) or _title_of_work(trail)
+    return shortened_title(remark or best) or _title_of_work(trail)
 
 
 def shortened_title(text: str) -> str:
@@ -166,6 +172,21 @@ _OPENING: Final = compiled(
     r"[\s,:]*)",
     re.IGNORECASE,
 )
+_ASKS_FOR_WORK: Final = compiled(
+    r"(?:[A-Z]{2,8}-\d+\W+)?(?:add|adapt|align|allow|analy[sz]e|build|bump|cache|change|clean|convert|create|debug|"
+    r"delete|deploy|design|document|enable|evaluate|explore|extend|extract|find|fix|handle|implement|"
+    r"improve|include|inject|integrate|introduce|inver(?:t|se)|investigate|merge|mend|migrate|modify|move|"
+    r"optimi[sz]e|parse|port|prevent|redesign|reduce|refactor|release|remove|rename|reorder|replace|research|set|"
+    r"rework|rewrite|search|set ?up|simplify|spawn|split|support|switch|test|track|translate|update|"
+    r"upgrade|use|validate|work on|wrap|write)\b",
+    re.IGNORECASE,
+)
+_REMARK: Final = compiled(
+    r"(?:i|i'm|i've|i'd|we|we're|we've|it|it's|that|that's|this|these|those|there|things?|you|do|does|did|is|"
+    r"are|was|were|can|couldn't|if|what|which|where|why|how|when|who|not sure|seems?|same|check|latest)\b",
+    re.IGNORECASE,
+)
+"""How a sentence begins that tells or asks something instead of saying what is to be done."""
 _ERRANDS: Final = frozenset(
     """add again amend answer approach ask branch branches change changes check checks ci code comment
     comments commit commits committed conflict conflicts continue create current done draft everything
