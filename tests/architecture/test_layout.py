@@ -29,6 +29,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
     "engine": (
         "redaction",
         "engine",
+        "ids",
         "liveness",
         "repository",
         "index",

@@ -27,6 +27,18 @@ from tests.cli.conftest import HARNESS, Done, Person
 LOOKING = [
     ["sessions"],
     ["sessions", "--limit", "1"],
+    [
+        "sessions",
+        "--project",
+        ".",
+        "--since",
+        "7d",
+        "--harness",
+        HARNESS,
+        "--search",
+        "retries queue",
+        "--all",
+    ],
     ["show"],
     ["show", "s1"],
     ["checkpoints"],
@@ -35,6 +47,8 @@ LOOKING = [
     ["config"],
     ["brief"],
     ["brief", "--budget", "300"],
+    ["brief", "--session", "s1"],
+    ["brief", "--given", "s2"],
     ["recall", "retries"],
     ["recall", "nothing-says-this", "--kind", "file"],
     ["recall", "queue", "--all-projects", "--since", "7d", "--limit", "2"],
@@ -241,11 +255,17 @@ def test_why_an_item_is_left_out_is_written_the_same_on_both_sides() -> None:
 
 def test_show_tells_the_work_state_by_section_and_lists_have_the_title(worker: Person) -> None:
     shown = worker.types("show", "s1")
-    title, _, sections = shown.out.partition("\n\n")
+    heading, _, sections = shown.out.partition("\n\n")
+    title, about, _ = heading.splitlines()
     assert len(title) <= 60
     assert title in worker.types("sessions").out
+    assert about.startswith(f"s1 · {HARNESS} · ")
     assert sections.startswith("Goal\n- ")
     assert [line for line in sections.splitlines() if line.startswith("- Then the …漢字 in the queue")]
+    assert [line for line in sections.splitlines() if line in ("Prompts", "Checkpoints")] == [
+        "Prompts",
+        "Checkpoints",
+    ]
     work = json.loads(worker.types("show", "s1", "--json").out)["work"]
     assert [row["text"] for row in work["goal"]] == [
         line.removeprefix("- ") for line in sections.partition("\n\n")[0].splitlines()[1:]

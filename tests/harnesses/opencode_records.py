@@ -59,8 +59,8 @@ class Written:
     def session(self, id: str, parent: str | None = None, at: int = NOON, folder: str = FOLDER) -> None:
         self.run(
             (
-                "insert into session values (?, ?, ?, 'A title', '1.18.33', ?, ?)",
-                (id, parent, folder, at, at),
+                "insert into session values (?, ?, ?, ?, '1.18.33', ?, ?)",
+                (id, parent, folder, "New session - 2026-03-01T10:00:00.000Z", at, at),
             )
         )
 

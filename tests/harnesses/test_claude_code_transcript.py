@@ -75,6 +75,7 @@ def test_a_whole_session_is_read_in_order() -> None:
         ("Compacted", "m-1"),
         ("BriefSeen", "h-3"),
         ("Prompt", "u-2"),
+        ("Titled", "@14060"),
     ]
     assert {(event.session, event.agent) for event in batch.events} == {("s1", "main")}
 

@@ -207,7 +207,6 @@ def test_a_reset_ends_what_was_before_it_as_a_clear_does(tmp_path: Path) -> None
         record("thinking_level_change", "y1", thinkingLevel="off"),
         record("custom", "y1", customType="openclaw.cache-ttl", data={}),
         record("label", "y1", targetId="u1", label="here"),
-        record("session_info", "y1", name="parser"),
         {"id": "y1", "type": "label"},
     ],
 )

@@ -21,6 +21,7 @@ from holdfast.stores.base import (
     DailyCheckpoints,
     PageMark,
     RowHead,
+    RowKind,
     Store,
     StoreCounts,
     Within,
@@ -169,6 +170,15 @@ def test_heads_are_the_latest_of_each_kind(store: Store) -> None:
         RowHead("memory", "m4", "", NOON + 3 * MINUTE),
     ]
     assert len(store.heads(9)) == 20
+
+
+def test_ids_are_found_by_how_they_begin_and_by_their_neighbours(store: Store) -> None:
+    fill(store)
+    assert store.ids_beginning(RowKind.SESSION, "s", 2) == ["s0", "s1"]
+    assert store.ids_beginning(RowKind.CHECKPOINT, "c4", 9) == ["c4"]
+    assert store.ids_beginning(RowKind.BRIEF, "x", 9) == store.ids_beginning(RowKind.MEMORY, "M", 9) == []
+    assert store.ids_around(RowKind.MEMORY, "m1") == ("m0", "m2")
+    assert store.ids_around(RowKind.BRIEF, "b0")[0] == store.ids_around(RowKind.SESSION, "s4")[1] == ""
 
 
 def test_everything_is_counted(store: Store) -> None:

@@ -23,11 +23,11 @@ from holdfast.core.events.world import Project
 from holdfast.core.session.session import Phase, Session
 from holdfast.daemon.local import client
 from holdfast.engine.engine import Engine
+from holdfast.engine.ids import session_named
 from holdfast.engine.liveness import lock_holder, spooled_hook_events
 from holdfast.engine.redaction.forgotten import is_settled
 from holdfast.engine.repository import projects
 from holdfast.engine.tools.caller import session_around
-from holdfast.engine.views import command_views
 from holdfast.errors import DaemonAway, HoldfastError, StoreError
 from holdfast.stores.base import Store
 from holdfast.stores.sqlite import open_in_memory, open_store
@@ -35,9 +35,9 @@ from holdfast.stores.store_files import emptied
 
 home, now, daemon_status = daemon_requests.home, daemon_requests.now, daemon_requests.daemon_status
 troubles_of = daemon_requests.troubles_of
-session_named, SESSIONS_SEARCHED = command_views.session_named, command_views.SESSIONS_SEARCHED
 
 FLUSH_TIME = 60.0
+SESSIONS_SEARCHED = 10_000
 
 
 def project_at(path_or_id: Path | None) -> Project:

@@ -74,9 +74,11 @@ def json_option(says: str = "Print one JSON document.") -> Option:
     return click.option("--json", "as_json", is_flag=True, help=says)
 
 
-def project_option() -> Option:
+HERE: Final = "The project's directory, also a former one, or its id; without it, where you are."
+
+
+def project_option(says: str = HERE) -> Option:
     """`--project DIR|ID`, given as a path or None."""
-    says = "The project's directory, also a former one, or its id; without it, where you are."
     return click.option("--project", type=click.Path(path_type=Path), metavar="DIR|ID", help=says)
 
 

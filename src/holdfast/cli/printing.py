@@ -10,13 +10,13 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import zip_longest
 
 import click
 
-from holdfast.core.text.strings import one_line
+from holdfast.core.text.strings import one_line, shortened
 from holdfast.core.text.untrusted import HIDDEN, printable
 
 _USUAL_WIDTH = 80
@@ -41,10 +41,13 @@ def give_json(value: object) -> None:
     click.echo(HIDDEN.sub(lambda match: _escape(match[0]), text))
 
 
-def give_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print the command's result as a table; cells are folded if the terminal is too narrow."""
+def give_table(columns: Sequence[str], rows: Iterable[Sequence[str]], numbers: Collection[str] = ()) -> None:
+    """Print the command's result as a table; cells are folded if the terminal is too narrow.
+
+    The columns in `numbers` are aligned on the right.
+    """
     cells = [[one_line(printable(cell)) for cell in row] for row in rows]
-    head, *lines = table_lines(columns, cells, _line_width())
+    head, *lines = table_lines(columns, cells, line_width(), numbers)
     is_styled = bool(os.environ.get("FORCE_COLOR")) or (
         sys.stdout.isatty() and os.environ.get("TERM", "").lower() not in {"dumb", "unknown"}
     )
@@ -55,7 +58,7 @@ def give_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
             click.echo(line)
 
 
-def _line_width() -> int | None:
+def line_width() -> int | None:
     """The width of the terminal; None for a pipe, whose reader wants whole lines."""
     if not sys.stdout.isatty():
         return None
@@ -104,13 +107,39 @@ def _escape(char: str) -> str:
 _GAP = 2
 
 
-def table_lines(columns: Sequence[str], rows: Iterable[Sequence[str]], width: int | None) -> list[list[str]]:
+def table_lines(
+    columns: Sequence[str], rows: Iterable[Sequence[str]], width: int | None, numbers: Collection[str] = ()
+) -> list[list[str]]:
     """The lines of the head and of each row; none is wider than `width`, if that is given."""
     everything = [columns, *rows]
     widths = [max(map(_width, column)) for column in zip(*everything, strict=True)]
     if width is not None:
         widths = _narrowed(widths, width - _GAP * (len(widths) - 1))
-    return [_lines(row, widths) for row in everything]
+    is_number = [column in numbers for column in columns]
+    return [_lines(row, widths, is_number) for row in everything]
+
+
+def give_ends(left: str, right: str, width: int) -> None:
+    """Print two texts at the ends of one line; the left one is cut at a word if there is no room for it."""
+    room = max(20, width - len(right) - _GAP)
+    text = shortened(one_line(printable(left)), room)
+    while _width(text) > room:  # wide characters take two columns
+        text = shortened(text, len(text) - 2)
+    click.echo(f"{text}{' ' * (room - _width(text) + _GAP)}{printable(right)}")
+
+
+def aligned(rows: Sequence[Sequence[str]], numbers: Collection[int]) -> list[str]:
+    """Each row as one line with its columns below each other; those at these places are numbers."""
+    widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
+    is_number = [place in numbers for place in range(len(widths))]
+    return [_lines(row, widths, is_number)[0].rstrip() for row in rows]
+
+
+def folded(text: str, width: int | None, indent: str = "") -> str:
+    """The text in lines of at most this width; all but the first are indented."""
+    if width is None:
+        return text
+    return f"\n{indent}".join(_folded(text, max(20, width)))
 
 
 def _narrowed(widths: Sequence[int], width: int) -> list[int]:
@@ -124,14 +153,20 @@ def _narrowed(widths: Sequence[int], width: int) -> list[int]:
     return narrowed
 
 
-def _lines(row: Sequence[str], widths: Sequence[int]) -> list[str]:
+def _lines(row: Sequence[str], widths: Sequence[int], is_number: Sequence[bool]) -> list[str]:
     folded = [list(_folded(cell, width)) for cell, width in zip(row, widths, strict=True)]
     return [
         (" " * _GAP).join(
-            part + " " * (width - _width(part)) for part, width in zip(parts, widths, strict=True)
+            _padded(part, width, on_the_right=right)
+            for part, width, right in zip(parts, widths, is_number, strict=True)
         )
         for parts in zip_longest(*folded, fillvalue="")
     ]
+
+
+def _padded(part: str, width: int, *, on_the_right: bool) -> str:
+    space = " " * (width - _width(part))
+    return space + part if on_the_right else part + space
 
 
 def _folded(text: str, width: int) -> Iterator[str]:

@@ -21,9 +21,9 @@ from holdfast.core.session.checkpoint import Checkpoint
 from holdfast.core.session.session import Session, Trigger
 from holdfast.core.text.untrusted import from_repository
 from holdfast.engine.engine import Engine
+from holdfast.engine.ids import NAMED_MOST, ambiguous
 from holdfast.engine.redaction.redactor import Redactor
 from holdfast.engine.repository import git
-from holdfast.errors import HoldfastError
 from holdfast.files import memory_files
 from holdfast.files.memory_files import MemoryFileState
 from holdfast.lazy_dataclass import dataclass
@@ -349,11 +349,12 @@ def document_named(engine: Engine, id: str, where: Within) -> SearchDocument | N
 
     Raises HoldfastError if several match.
     """
-    documents = engine.store.documents_beginning(id, where, 2) if id else []
+    documents = engine.store.documents_beginning(id, where, NAMED_MOST + 1) if id else []
     if any(document.id == id for document in documents):
         return next(document for document in documents if document.id == id)
     if not documents or len(id) < SHORTEST_PREFIX:
         return None
     if len(documents) > 1:
-        raise HoldfastError(f"several ids begin with `{id}`", "write a few more of its characters")
+        # Passages of a session share the beginning of its key, so the whole ids are named.
+        raise ambiguous("document", id, [f"`{document.id}`" for document in documents])
     return documents[0]

@@ -53,6 +53,12 @@ def value_of(raw: msgspec.Raw | bytes) -> object:
     return None if isinstance(value, Skipped) else value
 
 
+def text_of(raw: msgspec.Raw | bytes) -> str | None:
+    """The JSON text in these bytes; None if it is missing or anything else."""
+    value = value_of(raw)
+    return value if isinstance(value, str) else None
+
+
 def text(fields: Mapping[str, object], *names: str) -> str:
     """The first of these fields that holds a non-empty text."""
     for name in names:

@@ -7,11 +7,12 @@ reading it again gives the same ids. Each harness decides what the events are.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from hashlib import blake2s
 from typing import TypedDict
 
 import msgspec
 
-from holdfast.core.events.event import MAIN, Event, Origin, Replied
+from holdfast.core.events.event import MAIN, Event, Origin, Replied, Titled
 from holdfast.core.text.untrusted import without_injected_text
 from holdfast.harnesses.fields import capped, items, mapping, text
 
@@ -25,6 +26,12 @@ class Common(TypedDict):
     origin: Origin
     agent: str
     parent: str
+
+
+def title_event(session: str, title: str, at: int) -> Titled:
+    """The title of a session where the harness gives it no id: the same one again is the same event."""
+    mark = blake2s(title.encode("utf-8", "replace"), digest_size=8).hexdigest()
+    return Titled(**Frame(session, f"title/{mark}", at).common(Origin.HARNESS), text=title)
 
 
 class Frame(msgspec.Struct, frozen=True):

@@ -196,6 +196,7 @@ __all__ = [
     "Redaction",
     "Rewritten",
     "RowHead",
+    "RowKind",
     "SearchDocument",
     "Store",
     "StoreCounts",
@@ -238,6 +239,15 @@ class RowHead:
     id: str
     session: str
     at: int
+
+
+class RowKind(StrEnum):
+    """What an id is of; the values are those of `RowHead.kind`."""
+
+    SESSION = "session"
+    CHECKPOINT = "checkpoint"
+    BRIEF = "brief"
+    MEMORY = "memory"
 
 
 @dataclass(frozen=True, slots=True)
@@ -627,6 +637,14 @@ class Store(Findable, Forgettable, Protocol):
 
     def heads(self, limit: int) -> list[RowHead]:
         """Up to `limit` of each kind, the latest first; those of one kind together."""
+        ...
+
+    def ids_beginning(self, kind: RowKind, prefix: str, limit: int) -> list[str]:
+        """The ids of that kind that begin with this prefix, in order."""
+        ...
+
+    def ids_around(self, kind: RowKind, id: str) -> tuple[str, str]:
+        """The ids of that kind just before and just after this one in order; empty where there is none."""
         ...
 
     def counts(self) -> StoreCounts:

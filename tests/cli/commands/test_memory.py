@@ -55,7 +55,7 @@ def test_what_is_remembered_is_recalled_and_expanded(person: Person) -> None:
     assert person.types("expand", id[:8]).out == f"{PORT}\n"
     whole = person.types("expand", id, "--json").json
     assert (whole["id"], whole["text"]) == (id, PORT)
-    assert set(hit) - set(whole) == {"score", "worded"}, "both are about a query"
+    assert set(hit) - set(whole) == {"score", "worded", "title"}, "both are about a query"
 
 
 def test_said_twice_it_is_one_memory_and_a_newer_value_supersedes(person: Person) -> None:

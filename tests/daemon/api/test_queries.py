@@ -81,7 +81,7 @@ class TestLists:
 
     def test_a_session_has_a_title_and_tells_its_work_state_by_section(self, caller: Caller) -> None:
         told = caller.get("/api/sessions/s-other")
-        assert told["title"] == "Mend the sums of the cart in the shop, for orders with…"
+        assert told["title"] == "Mend the sums of the cart in the shop, for orders…"
         assert [row["title"] for row in caller.get("/api/sessions")["items"] if row["title"]] == [
             told["title"]
         ]

@@ -75,11 +75,11 @@ def test_no_page_shows_a_secret_that_the_store_holds(caller: Caller, path: str) 
     ("path", "words"),
     [
         ("/", ["At work", "elsewhere", "not counted yet", "What a compaction now would keep", "ended"]),
-        ("/", ["Mend the sums of the cart in the shop, for orders with…"]),
+        ("/", ["Mend the sums of the cart in the shop, for orders…"]),
         (
             "/sessions/s-other",
             [
-                "<h1>Mend the sums of the cart in the shop, for orders with…</h1>",
+                "<h1>Mend the sums of the cart in the shop, for orders…</h1>",
                 "Work state",
                 "<dt>Done</dt>",
                 "The cart adds up in <code>cart.py</code>.",

@@ -230,7 +230,7 @@ def test_a_new_session_gets_the_one_that_it_continues(stage: Stage) -> None:
     assert found is not None
     assert "As you asked. Holdfast's record of session a, 10 min old" in found.text
     assert "The parser is half done." in found.text
-    assert found.account.startswith("From session a (ended, last record 10 min ago): ")
+    assert found.account.startswith("From session a “Write the parser” (ended, last record 10 min ago): ")
 
 
 def test_a_caller_without_a_session_gets_what_a_new_one_would(stage: Stage) -> None:

@@ -136,7 +136,7 @@ class TestRecover:
         given = agent.call("session_recover")
         assert given["brief"].startswith("<holdfast-recall>")
         assert "write the parser" in given["brief"]
-        assert given["account"].startswith("From session a (live")
+        assert given["account"].startswith("From session a “Write the parser” (live")
 
     def test_nothing_is_said_in_words(self, stage: Stage) -> None:
         caller = Caller(identity(stage.project("app")), None, "")

@@ -41,6 +41,7 @@ _FILE = click.Path(path_type=Path)
 _LINE = click.IntRange(min=1)
 _SIZE = click.IntRange(min=0)
 _START = click.Choice(["startup", "clear", "compact"])
+_SESSION = "Of this session, by its id or how that begins; with --transcript, the session in the file."
 _STARTS = "How the session starts: startup, clear or compact; else startup."
 
 
@@ -48,6 +49,8 @@ _STARTS = "How the session starts: startup, clear or compact; else startup."
     "holdfast brief",
     "holdfast brief --project ~/src/thing --json",
     "holdfast brief --reason compact",
+    "holdfast brief --session 3f2a",
+    "holdfast brief --given 3f2a",
     "holdfast brief --harness HARNESS --transcript session.jsonl --until-line 200",
     "holdfast brief --harness HARNESS --transcript session.jsonl --ask > question.txt",
     "holdfast brief --harness HARNESS --transcript session.jsonl --answer answer.md",
@@ -55,7 +58,8 @@ _STARTS = "How the session starts: startup, clear or compact; else startup."
 @project_option()
 @click.option("--harness", "name", metavar="HARNESS", help="Whose transcript it is.")
 @click.option("--transcript", type=_FILE, metavar="FILE", help="Make the brief from this file alone.")
-@click.option("--session", default="", metavar="KEY", help="The transcript's session; else the file's name.")
+@click.option("--session", default="", metavar="SESSION", help=_SESSION)
+@click.option("--given", "given_to", default="", metavar="SESSION", help="Show what this session was given.")
 @click.option("--until-line", type=_LINE, metavar="N", help="Read only the first N lines.")
 @click.option("--at", type=_Time(), metavar="TIME", help="Count ages from then; else from the last record.")
 @click.option("--budget", type=_SIZE, metavar="N", help="At most so many characters; else 2000, or as set.")
@@ -68,6 +72,7 @@ def brief(
     project: Path | None,
     budget: int | None,
     reason: str | None,
+    given_to: str,
     as_json: bool,
     **reading: Any,  # noqa: ANN401 - the fields of _Reading
 ) -> None:
@@ -75,6 +80,9 @@ def brief(
 
     With `--reason clear` or `compact` it is what the newest session here would be given after `/clear` or a
     compaction.
+
+    With `--session` it is what a session would be given that continued that one, however old it is; with
+    `--given`, the briefs that a session was in fact given.
 
     The brief goes to stdout, its receipt (from where, how old, what was left out) to stderr. With
     --transcript it is made from that file alone: no daemon is needed, nothing is stored, and the same file
@@ -85,13 +93,18 @@ def brief(
     against the session, and the receipt says which were left out, and why.
     """
     source = _Reading(**reading)
+    if given_to:
+        _give_briefs(current_view("briefs_given", None, session=given_to), as_json=as_json)
+        return
     if source.asks:
         _ask(source, as_json=as_json)
         return
     if source.transcript is None:
         if source.answer is not None:
             raise click.UsageError(_OF_A_FILE.format("--answer"))
-        row = current_view("brief", ProjectChoice(project), reason=reason or "startup", budget=budget)
+        place = ProjectChoice(project)
+        options = {"reason": reason or "startup", "budget": budget, "session": source.session}
+        row = current_view("brief", place, **options)
     elif reason is not None:
         raise click.UsageError("--reason is for the stored sessions, not for a --transcript.")
     else:
@@ -180,7 +193,11 @@ def _from_file(reading: _Reading, budget: int | None) -> dict[str, Any]:
 def _print(row: Mapping[str, Any]) -> None:
     text, receipt = row["brief"], row["receipt"]
     if receipt is None or not text:
-        say("there is nothing to give back")
+        say(
+            f"there is nothing to give back: {row['why']}"
+            if row.get("why")
+            else "there is nothing to give back"
+        )
         return
     give(text)
     items = receipt["items"]
@@ -189,7 +206,7 @@ def _print(row: Mapping[str, Any]) -> None:
         (item for item in items if not item["rendered"]), key=lambda item: bool(item["omitted"] == REPEATED)
     )
     say(
-        f"\nreceipt: {receipt['reason']}, from session {receipt['predecessor']}, "
+        f"\nreceipt: {receipt['reason']}, from session {receipt['predecessor']} “{receipt['title']}”, "
         f"whose work is {elapsed(receipt['age_ms'])} old"
     )
     say(f"{receipt['size']} of {receipt['budget']} characters, {len(items) - len(left_out)} items in it")
@@ -199,3 +216,19 @@ def _print(row: Mapping[str, Any]) -> None:
         say(
             f"left out too: {len(left_out) - LEFT_OUT_SHOWN} items that were needed less; `--json` lists them"
         )
+
+
+def _give_briefs(view: Mapping[str, Any], *, as_json: bool) -> None:
+    """Print the briefs that a session was given, the earliest first."""
+    if as_json:
+        give_json(view)
+        return
+    if not view["briefs"]:
+        say(f"session {view['session_key']} “{view['title']}” was given no brief")
+    for row in reversed(view["briefs"]):
+        source = f"session {row['predecessor']} “{row['predecessor_title']}”"
+        source = "its own work" if row["predecessor"] == row["session_key"] else source
+        size = f"{row['size']:,} of {row['budget']:,} characters"
+        say(f"{row['created_at']}: {row['reason']}, from {source}, {size}")
+        give(row["text"])
+        say("")

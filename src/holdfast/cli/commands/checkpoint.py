@@ -11,6 +11,7 @@ from holdfast.cli.options import command
 from holdfast.cli.printing import say
 from holdfast.core.events.event import DigestGiven, Origin
 from holdfast.core.session.session import Phase, Session
+from holdfast.engine.ids import session_named
 from holdfast.engine.recording.record import Arrival, record
 from holdfast.errors import HoldfastError
 from holdfast.stores.base import Store
@@ -59,7 +60,7 @@ def _words(digest: str | None) -> str:
 def _chosen(store: Store, key: str) -> Session:
     """The session that was named, or that this command runs in, or the newest live one here."""
     if wanted_key := key or access.surrounding_session():
-        return access.session_named(store, wanted_key)
+        return session_named(store, wanted_key)
     project = access.project_at(None)
     for session in store.sessions_of_project(project.project_id, 0, SESSIONS_LOOKED_AT):
         if session.phase is Phase.LIVE:

@@ -21,6 +21,7 @@ from holdfast.core.text.untrusted import printable
 from holdfast.engine.agent_log.transfer import export as lines_of
 from holdfast.engine.agent_log.transfer import inherit_all, not_inherited, own_key
 from holdfast.engine.engine import Engine
+from holdfast.engine.ids import only_id
 from holdfast.engine.recording.importing import (
     ImportableSession,
     ImportChoice,
@@ -33,6 +34,7 @@ from holdfast.errors import HarnessUnknown, HoldfastError
 from holdfast.files import atomic
 from holdfast.harnesses.base import FoundLog, Reader
 from holdfast.lazy_dataclass import dataclass
+from holdfast.stores.base import RowKind
 from holdfast.stores.codec import to_iso
 from holdfast.stores.sqlite import open_store
 
@@ -298,14 +300,16 @@ def _sessions(count: int) -> str:
 def export(*, harness: str, session: str, to: Path | None) -> None:
     """Write a session of your own agent in the format of a harness.
 
-    SESSION is its key, FORMAT the harness in whose format logs are kept. Every record is written as it was
-    kept; readers pass over those that they do not know, such as a checkpoint.
+    SESSION is its key or how that begins, FORMAT the harness in whose format logs are kept. Every record is
+    written as it was kept; readers pass over those that they do not know, such as a checkpoint.
     """
     reader = harnesses.log_reader()
     if harness != reader.name:
         raise HarnessUnknown(f"nothing can be exported for `{harness}`", f"one of: {reader.name}")
     with access.stored_engine() as engine:
-        text = "".join(f"{line}\n" for line in lines_of(engine, session))
+        text = "".join(
+            f"{line}\n" for line in lines_of(engine, only_id(engine.store, RowKind.SESSION, session))
+        )
     if to is None:
         # Byte for byte, but on a terminal nothing that it would obey.
         click.echo(printable(text) if sys.stdout.isatty() else text, nl=False)

@@ -23,6 +23,7 @@ from holdfast.core.text.strings import elapsed, one_line, shortened
 from holdfast.core.text.untrusted import printable
 from holdfast.engine import index
 from holdfast.engine.engine import Engine
+from holdfast.engine.ids import session_named
 from holdfast.engine.memory import remember as remembering
 from holdfast.engine.memory.recall import RecalledText
 from holdfast.engine.memory.remember import MemoryOutcome, MemoryRequest, note, remember_all
@@ -88,7 +89,7 @@ def remember(  # noqa: PLR0913 - each is an option
         raise click.UsageError("Say what to remember, or give --jsonl; not both.")
     with access.writable_engine() as engine:
         place = access.register_project(engine, project)
-        key = access.session_named(engine.store, session).key if session else access.surrounding_session()
+        key = session_named(engine.store, session).key if session else access.surrounding_session()
         if jsonl is not None:
             _many(_Run(engine, place, request, key), jsonl, as_json=as_json)
         elif to_file:

@@ -18,6 +18,7 @@ from holdfast.cli.printing import give, give_json, give_table, say, working
 from holdfast.core.redaction.redact import redact
 from holdfast.core.text.strings import shortened
 from holdfast.daemon.local import client
+from holdfast.engine.ids import ambiguous
 from holdfast.engine.liveness import lock_holder, spooled_hook_events
 from holdfast.engine.memory.remember import audit_memories as doubtful
 from holdfast.engine.memory.remember import named_memory
@@ -166,17 +167,19 @@ def _choice(store: Store, session: str | None, project: Path | None, before: str
 
 def _key(store: Store, beginning: str) -> str:
     """The key that was named, or the only one that begins so."""
+    # More keys than there are sessions: checkpoints and passages outlive them.
     keys = store.keys()
     matches = [key for key in keys if beginning and key.startswith(beginning)]
     if beginning in keys:
         return beginning
     if len(matches) == 1:
         return matches[0]
-    problem = "several sessions begin with" if matches else "nothing is kept of a session"
-    near = matches or difflib.get_close_matches(beginning, keys, n=NEAREST, cutoff=0.0)
+    if matches:
+        raise ambiguous("session", beginning, [f"`{key}`" for key in matches])
+    near = difflib.get_close_matches(beginning, keys, n=NEAREST, cutoff=0.0)
     nearest = " or ".join(f"`{key}`" for key in near[:NEAREST])
     hint = f"did you mean {nearest}?" if near else "nothing is kept of any session"
-    raise HoldfastError(f"{problem} `{beginning}`", hint)
+    raise HoldfastError(f"nothing is kept of a session `{beginning}`", hint)
 
 
 def _project_id(store: Store, directory: Path) -> str:

@@ -2,39 +2,94 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from holdfast.cli import daemon_requests
 from holdfast.cli.daemon_requests import ProjectChoice, current_view
-from holdfast.cli.options import command, json_option, limit_option, project_option
-from holdfast.cli.printing import give, give_json, give_table, say, working
-from holdfast.core.text.strings import elapsed
+from holdfast.cli.options import command, json_option, limit_option, moment, project_option
+from holdfast.cli.printing import (
+    aligned,
+    folded,
+    give,
+    give_ends,
+    give_json,
+    give_table,
+    line_width,
+    say,
+    working,
+)
+from holdfast.core.text.strings import ago, one_line, shortened
+
+EVERYTHING: Final = 100_000
+"""More sessions than any store holds."""
+NO_TITLE: Final = "(no title)"
+PLACE_CHARS: Final = 28
+WIDEST: Final = 100
+"""A list is not wider than this: what is far to the right belongs to no line."""
+ID_CHARS: Final = 8
+PROMPT_CHARS: Final = 150
+COMMAND_CHARS: Final = 64
+LINES_MOST: Final = 12
+"""How many lines of a list `show` prints; `--json` has all."""
 
 
-@command("holdfast sessions", "holdfast sessions --limit 3 --json", "holdfast sessions --scores --limit 100")
+@command(
+    "holdfast sessions",
+    "holdfast sessions --project . --since 7d",
+    "holdfast sessions --search 'queue retries' --json",
+    "holdfast sessions --scores --limit 100",
+)
+@project_option("Only of this project: its directory, also a former one, or its id.")
+@click.option("--harness", default="", metavar="HARNESS", help="Only of this harness.")
+@click.option("--since", default="", metavar="7d|DATE", help="Only those with an event since then.")
+@click.option("--search", default="", metavar="WORDS", help="Only those that say all of these words.")
 @limit_option(20)
+@click.option("--all", "everything", is_flag=True, help="However many there are.")
 @click.option("--scores", "with_scores", is_flag=True, help="How each went on from what was before it.")
 @json_option()
-def sessions(*, limit: int, with_scores: bool, as_json: bool) -> None:
+def sessions(  # noqa: PLR0913 - each is an option
+    *,
+    project: Path | None,
+    harness: str,
+    since: str,
+    search: str,
+    limit: int,
+    everything: bool,
+    with_scores: bool,
+    as_json: bool,
+) -> None:
     """List the sessions that were seen.
+
+    The latest first, each with its title and an id that other commands take: `holdfast show ID`.
 
     With `--scores`: how much of its brief each session used; what it rediscovered, because a tool or a person
     had to bring back what was known before; how much was new; and how often it used what it recalled. Below,
     sessions that were given a brief beside those that were not.
     """
+    limit = EVERYTHING if everything else limit
     if with_scores:
         _give_scores(limit, as_json=as_json)
         return
-    rows = current_view("sessions", None, limit=limit)
+    rows = current_view(
+        "sessions",
+        ProjectChoice(project) if project else None,
+        limit=limit,
+        harness=harness,
+        since=moment(since, daemon_requests.now()) if since else 0,
+        search=search,
+    )
     if as_json:
         give_json(rows)
     elif rows:
         _print_sessions(rows)
+    elif project or harness or since or search:
+        say("there are no such sessions; `holdfast sessions` lists all")
     else:
         say("no session was seen yet; `holdfast setup` connects a harness")
 
@@ -51,28 +106,62 @@ def _give_scores(limit: int, *, as_json: bool) -> None:
 
 
 def _print_sessions(rows: Sequence[Mapping[str, Any]]) -> None:
-    now = daemon_requests.now()
-    give_table(
+    """Two lines for each session in a terminal, where one would be too long; a table anywhere else."""
+    now, width = daemon_requests.now(), line_width()
+    ages = [ago(now - _moment(row["last_event_at"])) for row in rows]
+    if width is None:
+        columns = (
+            "title",
+            "session",
+            "harness",
+            "project",
+            "prompts",
+            "windows",
+            "full",
+            "state",
+            "last event",
+        )
+        cells = [(row["title"] or NO_TITLE, *_facts(row), age) for row, age in zip(rows, ages, strict=True)]
+        give_table(columns, cells, numbers=("prompts", "windows", "full"))
+        return
+    facts = [
         (
-            *("session", "title", "harness", "phase", "prompts", "windows", "full", "last event"),
-            *("continues", "project"),
-        ),
-        [
-            (
-                row["session_key"],
-                row["title"],
-                row["harness"],
-                "imported" if row["imported"] else row["phase"],
-                str(row["prompt_count"]),
-                str(row["windows"]),
-                f"{row['percent']}%" if row["tokens"] else "",
-                f"{elapsed(now - _moment(row['last_event_at']))} ago",
-                f"{row['parent'][:8]} ({row['lineage']})" if row["parent"] else "",
-                row["project"],
-            )
-            for row in rows
-        ],
+            key,
+            harness,
+            project,
+            f"{prompts} prompt{'' if prompts == '1' else 's'}",
+            f"{windows} windows" if windows != "1" else "",
+            full,
+            state,
+        )
+        for key, harness, project, prompts, windows, full, state in map(_facts, rows)
+    ]
+    for row, age, line in zip(rows, ages, aligned(facts, numbers=(3, 4, 5)), strict=True):
+        give_ends(row["title"] or NO_TITLE, age, min(width, WIDEST))
+        give(f"  {line}")
+
+
+def _facts(row: Mapping[str, Any]) -> tuple[str, str, str, str, str, str, str]:
+    return (
+        row["short_id"],
+        row["harness"],
+        _place(row["project"]),
+        str(row["prompt_count"]),
+        str(row["windows"]),
+        f"{row['percent']}%" if row["tokens"] else "",
+        "imported" if row["imported"] else row["phase"],
     )
+
+
+def _place(path: str) -> str:
+    """A directory as one would type it, without what is in the middle of a long one."""
+    home = os.environ.get("HOME", "")
+    is_in_home = bool(home) and (path == home or path.startswith(f"{home}/"))
+    short = f"~{path.removeprefix(home)}" if is_in_home else path
+    if len(short) <= PLACE_CHARS:
+        return short
+    name = short.rstrip("/").rsplit("/", 1)[-1]
+    return f"{'~/' if short.startswith('~') else '/'}…/{shortened(name, PLACE_CHARS)}"
 
 
 @command("holdfast show", "holdfast show 3f2a", "holdfast show 3f2a --json")
@@ -83,24 +172,115 @@ def show(*, key: str, project: Path | None, as_json: bool) -> None:
     """Show what was done in a session, and where it stands.
 
     Its goal, the user's rules, what is done, in progress and next, decisions, failures, open questions, and
-    where the work is. By its key or how that begins; without one, the latest session of the project.
+    where the work is; what was asked, the files and commands, its checkpoints, and the briefs that it was
+    given and gave. By its id or how that begins; without one, the latest session of the project.
     """
-    view = current_view("session_details" if as_json else "session_lines", ProjectChoice(project), key=key)
+    view = current_view("session_details", ProjectChoice(project), key=key)
     if as_json:
         give_json(view)
-        return
-    age = elapsed(daemon_requests.now() - view["at"])
-    say(f"{view['session']} ({view['harness']}, {view['project']}), last event {age} ago")
-    give("\n\n".join((view["title"] or "(no title)", *_section_texts(view["sections"]))))
+    else:
+        _print_session(view)
+
+
+def _print_session(view: Mapping[str, Any]) -> None:
+    width = line_width()
+    give("\n".join(_heading(view)))
+    for title, lines in _parts(view):
+        give(f"\n{title}")
+        for line in lines:
+            give(f"- {folded(one_line(line), width - 2 if width else None, '  ')}")
+    if view["handover"] and view["handover"]["no_answer"]:
+        say(f"note: no model wrote its handover: {view['handover']['no_answer']}")
+
+
+def _heading(view: Mapping[str, Any]) -> Iterator[str]:
+    """What the session is, in a few lines."""
+    now = daemon_requests.now()
+    started, last = _moment(view["started_at"]), _moment(view["last_event_at"])
+    state = "imported" if view["imported"] else view["phase"]
+    yield view["title"] or NO_TITLE
+    yield f"{view['short_id']} · {view['harness']} · {_place(view['project'])} · {state}"
+    windows = f", {view['windows']} windows" if view["windows"] > 1 else ""
+    full = f", {view['percent']}% full" if view["tokens"] else ""
+    yield (
+        f"started {_local(started)}, last event {ago(now - last)}; "
+        f"{_count(view['prompt_count'], 'prompt')}{windows}{full}"
+    )
+    if view["parent"]:
+        yield f"continues {view['parent'][:ID_CHARS]} ({view['lineage']})"
+
+
+def _parts(view: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
+    """The headings, each with its lines."""
     if not view["sections"]:
-        say("nothing is known of its work")
-    if view["no_answer"]:
-        say(f"note: no model wrote its handover: {view['no_answer']}")
+        yield "Work", ["nothing is known of it"]
+    yield from view["sections"].items()
+    now = daemon_requests.now()
+    prompts, changed = view["prompts"], [row for row in view["files"] if row["changed"]]
+    parts = {
+        _of("Prompts", prompts, view["prompt_count"]): [
+            f"{shortened(row['text'], PROMPT_CHARS)}{_age(row, now)}" for row in prompts
+        ],
+        _of("Files", changed, len(changed), most=LINES_MOST): [
+            _file_line(row) for row in changed[-LINES_MOST:]
+        ],
+        _of("Commands", view["commands"], len(view["commands"]), most=LINES_MOST): [
+            _command_line(row) for row in view["commands"][-LINES_MOST:]
+        ],
+        _of("Checkpoints", view["checkpoints"], len(view["checkpoints"]), most=LINES_MOST): [
+            f"{row['short_id']} {row['trigger']}{_age(row, now, 'created_at')}: {row['gist']}"
+            for row in view["checkpoints"][:LINES_MOST]
+        ],
+        "Briefs that it was given": [_brief_line(row, now, "predecessor") for row in view["briefs_received"]],
+        "Briefs that it gave": [_brief_line(row, now, "session_key") for row in view["briefs_given"]],
+    }
+    yield from ((title, lines) for title, lines in parts.items() if lines)
 
 
-def _section_texts(sections: Sequence[tuple[str, Sequence[str]]]) -> Iterator[str]:
-    for title, lines in sections:
-        yield "\n".join((title, *(f"- {line}" for line in lines)))
+def _of(title: str, rows: Sequence[object], known: int, most: int = 0) -> str:
+    """The title of a list, with how many there are if it shows fewer."""
+    shown = min(len(rows), most or len(rows))
+    return f"{title} (the last {shown} of {known})" if shown < known else title
+
+
+def _file_line(row: Mapping[str, Any]) -> str:
+    renamed = f" to {_place(row['renamed_to'])}" if row["renamed_to"] else ""
+    times = f" ({row['times']} times)" if row["times"] > 1 else ""
+    return f"{row['action']} {row['path']}{renamed}{times}"
+
+
+def _command_line(row: Mapping[str, Any]) -> str:
+    outcome = {True: "ok", False: "failed", None: "not finished"}[row["ok"]]
+    reason = f": {row['reason']}" if row["reason"] and row["ok"] is False else ""
+    return f"{outcome}: {shortened(row['command'], COMMAND_CHARS)}{reason}"
+
+
+def _brief_line(row: Mapping[str, Any], now: int, other: str) -> str:
+    title = row["predecessor_title"] if other == "predecessor" else row["title"]
+    preposition = "from" if other == "predecessor" else "to"
+    own = row["predecessor"] == row["session_key"]
+    whose = (
+        " about its own work"
+        if own
+        else f" {preposition} {row[other][:ID_CHARS]} “{title}”"
+        if row[other]
+        else ""
+    )
+    return (
+        f"{row['short_id']} {row['reason']}{_age(row, now, 'created_at')}{whose}, {row['size']:,} characters"
+    )
+
+
+def _age(row: Mapping[str, Any], now: int, field: str = "at") -> str:
+    return f" ({ago(now - _moment(row[field]))})" if row[field] else ""
+
+
+def _local(at: int) -> str:
+    return datetime.fromtimestamp(at / 1000).astimezone().strftime("%d %b %Y %H:%M")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _moment(iso: str) -> int:
@@ -135,22 +315,32 @@ def checkpoints(
 
 
 def _print_checkpoints(rows: Sequence[Mapping[str, Any]]) -> None:
-    now = daemon_requests.now()
-    give_table(
-        ("age", "trigger", "session", "prompts", "project", "digest"),
-        [
+    """The list, and why a model wrote no handover for the latest for which one was asked in vain."""
+    _print_checkpoint_list(rows)
+    if failed := [row for row in rows if row["no_answer"]]:
+        latest, age = failed[0], ago(daemon_requests.now() - failed[0]["at"])
+        say(f"note: no model wrote the checkpoint of {latest['session']}, {age}: {latest['no_answer']}")
+
+
+def _print_checkpoint_list(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Two lines for each checkpoint in a terminal; a table anywhere else."""
+    now, width = daemon_requests.now(), line_width()
+    if width is None:
+        cells = [
             (
-                elapsed(now - row["at"]),
-                row["trigger"],
-                row["session"][:8],
-                str(row["prompts"]),
-                row["project"],
-                row["digest"],
+                *(row["title"] or NO_TITLE, row["id"], row["session"], row["trigger"], str(row["prompts"])),
+                *(ago(now - row["at"]), _place(row["project"]), row["digest"]),
             )
             for row in rows
-        ],
-    )
-    if failed := [row for row in rows if row["no_answer"]]:
-        latest = failed[0]
-        age, session = elapsed(now - latest["at"]), latest["session"][:8]
-        say(f"note: no model wrote the checkpoint of {session}, {age} ago: {latest['no_answer']}")
+        ]
+        columns = ("title", "checkpoint", "session", "trigger", "prompts", "age", "project", "digest")
+        give_table(columns, cells, numbers=("prompts",))
+        return
+    facts = [
+        (row["id"], row["trigger"], _count(row["prompts"], "prompt"), row["session"], _place(row["project"]))
+        for row in rows
+    ]
+    for row, line in zip(rows, aligned(facts, numbers=(2,)), strict=True):
+        title = row["title"] or row["digest"] or NO_TITLE
+        give_ends(title, ago(now - row["at"]), min(width, WIDEST))
+        give(f"  {line}")

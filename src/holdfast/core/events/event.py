@@ -208,6 +208,14 @@ class Compacted(Happened):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Titled(Happened):
+    """The harness names the session; an empty text of the user's takes the name back."""
+
+    text: str
+    by_user: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SubagentStarted(Happened):
     subagent: str
     task: str = ""
@@ -260,6 +268,7 @@ Event: TypeAlias = (
     | ModelChanged
     | CompactionImminent
     | Compacted
+    | Titled
     | SubagentStarted
     | SubagentStopped
     | Remembered
@@ -283,6 +292,7 @@ KINDS: tuple[type[Event], ...] = (
     ModelChanged,
     CompactionImminent,
     Compacted,
+    Titled,
     SubagentStarted,
     SubagentStopped,
     Remembered,

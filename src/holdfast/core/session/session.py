@@ -25,6 +25,7 @@ from holdfast.core.events.event import (
     SessionEnded,
     SessionStarted,
     Source,
+    Titled,
     TurnEnded,
     Usage,
 )
@@ -49,10 +50,11 @@ from holdfast.core.session.pressure import (
     with_usage,
 )
 from holdfast.core.session.rolling import Rolling, RollingPolicy, after_checkpoint, is_checkpoint_due
-from holdfast.core.text.strings import query_terms, shortened
+from holdfast.core.text.strings import one_line, query_terms, shortened
 from holdfast.core.text.untrusted import is_brief
 from holdfast.core.work.compute import work_state
 from holdfast.core.work.state import WorkState
+from holdfast.core.work.title import shortened_title, title_of_trail
 from holdfast.lazy_dataclass import dataclass
 
 QUERIES_PENDING = 20
@@ -99,6 +101,14 @@ class Compaction:
 
     at: int
     signs: tuple[CompactionSign, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionTitle:
+    """The name that the user or the harness itself gave a session."""
+
+    text: str
+    by_user: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +171,8 @@ class Session:
     advised: tuple[str, ...] = ()
     """Marks of the advice that was given already."""
     git: GitState | None = None
+    title: SessionTitle | None = None
+    """Its title in the harness; None where it has none."""
     trail: Trail = Trail()
 
     @property
@@ -235,6 +247,8 @@ def _without_effects(session: Session, event: Event) -> Session:
             return record_remember(session, text, event.at)
         case BriefSeen(text=text) if is_brief(text):
             return fast_replace(session, briefed_window=session.window)
+        case Titled():
+            return fast_replace(session, title=after_title(session.title, event))
         case ModelChanged(model=model, window=window):
             return fast_replace(session, model=model, pressure=with_model(session.pressure, model, window))
         case _:
@@ -304,7 +318,21 @@ def is_imported(session: Session) -> bool:
 
 def work_of(session: Session, written: Sequence[Utterance] = ()) -> WorkState:
     """The work state of a session, which everything that shows the session renders."""
-    return work_state(session.trail, session.git, session.project, written)
+    state = work_state(session.trail, session.git, session.project, written)
+    return replace(state, title=shortened_title(session.title.text)) if session.title else state
+
+
+def title_of(session: Session) -> str:
+    """What a session is called: by its user, by its harness, or by what it is about."""
+    return shortened_title(session.title.text) if session.title else title_of_trail(session.trail)
+
+
+def after_title(before: SessionTitle | None, event: Titled) -> SessionTitle | None:
+    """The title after the harness wrote one; what the user set stays until the user changes it."""
+    text = one_line(event.text)
+    if event.by_user or before is None or not before.by_user:
+        return SessionTitle(text, event.by_user) if text else None
+    return before
 
 
 def tick(session: Session, policy: Policy, now: int) -> Session:

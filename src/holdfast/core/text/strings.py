@@ -84,6 +84,28 @@ def elapsed(milliseconds: int) -> str:
     return f"{hours // 24} days"
 
 
+def ago(milliseconds: int) -> str:
+    """How long ago something was, in one number: `now`, `5 min ago`, `3 h ago`, `2 days ago`."""
+    seconds = max(0, milliseconds) // 1000
+    for unit, least, name in _SPANS:
+        if seconds >= least:
+            count = seconds // unit
+            plural = "s" if count > 1 and name not in ("h", "min") else ""
+            return f"{count} {name}{plural} ago"
+    return "now"
+
+
+_SPANS: Final = (
+    (31_557_600, 2 * 31_557_600, "year"),
+    (2_629_800, 2 * 2_629_800, "month"),
+    (604_800, 2 * 604_800, "week"),
+    (86_400, 2 * 86_400, "day"),
+    (3_600, 3_600, "h"),
+    (60, 60, "min"),
+)
+"""Seconds of a unit, from how many on it is used, and its name, the largest first."""
+
+
 _JOINING = ("_", "-", "/", ".")
 """Characters inside a longer name; a full stop after it may end a sentence."""
 

@@ -35,7 +35,8 @@ from holdfast.core.text.lazy_patterns import compiled
 from holdfast.core.text.strings import one_line, shortened
 from holdfast.core.work.digest import with_digest
 from holdfast.core.work.settled import settled
-from holdfast.core.work.state import TITLE_CHARS, Statement, StatementSource, WorkState
+from holdfast.core.work.state import Statement, StatementSource, WorkState
+from holdfast.core.work.title import title_of_trail
 from holdfast.core.work.weights import WEIGHTS
 from holdfast.core.work.worth import Weights, setting_of, with_worth
 from holdfast.lazy_dataclass import dataclass, replace
@@ -86,7 +87,7 @@ def _computed(
 ) -> WorkState:
     holding = standing(trail.value, git, project, kinds.value)
     statements = with_worth(holding, setting_of(trail.value), weights.value)
-    state = WorkState(title_of(trail.value), tuple(statements))
+    state = WorkState(title_of_trail(trail.value), tuple(statements))
     return settled(with_digest(state, written[0]) if written else state)
 
 
@@ -147,14 +148,6 @@ def _from_root(statement: Statement, root: str) -> Statement:
 
 _ENTERS: Final = compiled(r"`cd |&& cd ")
 _ORDER: Final = {section: place for place, section in enumerate(Section)}
-
-
-def title_of(trail: Trail) -> str:
-    """What the session is about, in one short line."""
-    for request in (trail.goal, trail.first_prompt, *trail.prompts):
-        if request and not reader.is_generic(request.text):
-            return shortened(one_line(request.text), TITLE_CHARS)
-    return ""
 
 
 def _notes(trail: Trail, kinds: KindTable) -> Iterator[Statement]:

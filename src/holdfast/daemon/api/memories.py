@@ -14,6 +14,7 @@ from holdfast.core.memory.memory import Label, Memory, MemoryKind, MemoryScope
 from holdfast.daemon.api.dependencies import ExecutorDep, Page, Paged, cursor_of
 from holdfast.daemon.api.sessions import Project
 from holdfast.engine.engine import Engine
+from holdfast.engine.ids import memory_named
 from holdfast.engine.index import visible_from
 from holdfast.engine.memory import remember
 from holdfast.engine.memory.recall import LIMIT_MOST, look_up
@@ -21,8 +22,7 @@ from holdfast.engine.memory.recall import Query as Asked
 from holdfast.engine.privacy import forget
 from holdfast.engine.recording.memorize import LONGEST
 from holdfast.engine.repository import projects
-from holdfast.engine.views.serialisation import Row, finding_row, memory_row
-from holdfast.errors import NotThere
+from holdfast.engine.views.serialisation import Row, finding_row, memory_row, title_lookup
 from holdfast.stores.base import START, PageMark
 
 router = APIRouter(tags=["memories"])
@@ -153,9 +153,9 @@ async def search(
         limit = min(passed + paging.rows_to_fetch, LIMIT_MOST)
         query = Asked(q, limit, tuple(kind), all_projects=not project)
         rows = look_up(engine, place, query)[passed:] if q.strip() else []
-        matches, now = rows[: paging.limit], engine.clock()
+        matches, now, titles = rows[: paging.limit], engine.clock(), title_lookup(engine)
         more = cursor_of(PageMark(passed + len(matches), "")) if len(rows) > paging.limit else None
-        return {"items": [finding_row(match, now) for match in matches], "next": more}
+        return {"items": [finding_row(match, now, titles) for match in matches], "next": more}
 
     return await executor.do(fetch)
 
@@ -178,7 +178,7 @@ async def keep(executor: ExecutorDep, new: NewMemory) -> object:
 @router.get("/memories/{id}", response_model=MemoryRow)
 async def one(executor: ExecutorDep, id: str) -> object:
     """One memory, by its id."""
-    return await executor.do(lambda engine: memory_row(_memory(engine, id), engine.clock()))
+    return await executor.do(lambda engine: memory_row(memory_named(engine.store, id), engine.clock()))
 
 
 @router.patch("/memories/{id}", response_model=MemoryRow)
@@ -186,11 +186,11 @@ async def change(executor: ExecutorDep, id: str, changes: Changes) -> object:
     """Change a memory's text, tags or importance, pin it, or let it fade again."""
 
     def changed(engine: Engine) -> Row:
-        before = _memory(engine, id)
+        before = memory_named(engine.store, id)
         memory = remember.edit(
             engine,
             replace(NOWHERE, project_id=before.project_id, worktree_id=before.worktree_id),
-            id,
+            before.id,
             text=changes.text,
             tags=changes.tags,
             importance=changes.importance,
@@ -206,20 +206,11 @@ async def drop(executor: ExecutorDep, id: str) -> object:
     """Remove a memory for good, from every file of the home; what it had superseded holds again."""
 
     def dropped(engine: Engine) -> Row:
-        _memory(engine, id)
-        forgotten = forget.forget(
-            engine.store, executor.dispatcher.home, forget.OneMemory(id), engine.clock()
-        )
+        memory = forget.OneMemory(memory_named(engine.store, id).id)
+        forgotten = forget.forget(engine.store, executor.dispatcher.home, memory, engine.clock())
         return {"memories": forgotten.memories}
 
     return await executor.do_between_hook_events(dropped)
-
-
-def _memory(engine: Engine, id: str) -> Memory:
-    memory = engine.store.memory(id)
-    if memory is None:
-        raise NotThere(f"there is no memory `{id}`", "`/api/memories` lists them")
-    return memory
 
 
 def _mark(memory: Memory) -> PageMark:

@@ -13,10 +13,11 @@ from holdfast.core.brief.budget import budget_for
 from holdfast.core.brief.compose import Brief
 from holdfast.core.evidence.kinds import Section
 from holdfast.core.session.checkpoint import Checkpoint
-from holdfast.core.session.session import Phase, Session, Trigger
+from holdfast.core.session.session import Phase, Session, Trigger, title_of
 from holdfast.daemon.api.dependencies import ExecutorDep, Page, Paged
 from holdfast.engine.briefing.resume import preview_brief
 from holdfast.engine.engine import Engine
+from holdfast.engine.ids import brief_named, checkpoint_named, only_id, session_named
 from holdfast.engine.repository.projects import project_if_stored, project_named
 from holdfast.engine.views import timeline
 from holdfast.engine.views.serialisation import (
@@ -26,10 +27,10 @@ from holdfast.engine.views.serialisation import (
     receipt_row,
     session_details_row,
     session_row,
+    title_lookup,
 )
 from holdfast.engine.views.timeline import Point
-from holdfast.errors import NotThere
-from holdfast.stores.base import PageMark
+from holdfast.stores.base import PageMark, RowKind
 from holdfast.stores.codec import to_iso
 
 router = APIRouter(tags=["sessions"])
@@ -39,7 +40,8 @@ class SessionRow(BaseModel):
     """One conversation in a harness."""
 
     session_key: str
-    title: str = Field(description="What it is about, in at most 60 characters.")
+    short_id: str = Field(description="The beginning of its key that names it alone.")
+    title: str = Field(description="What it is called or about, in at most 60 characters.")
     harness: str
     project: str
     project_normalized: str
@@ -152,8 +154,8 @@ async def happened(executor: ExecutorDep, paging: Paged, session_key: str) -> ob
     """What happened in a session: its events, checkpoints and briefs."""
 
     def fetch(engine: Engine) -> object:
-        _session(engine, session_key)
-        points = timeline.timeline_page(engine, session_key, paging.behind, paging.rows_to_fetch)
+        key = session_named(engine.store, session_key).key
+        points = timeline.timeline_page(engine, key, paging.behind, paging.rows_to_fetch)
         return paging.page(points, lambda point: PageMark(point.at, point.id), _point)
 
     return await executor.do(fetch)
@@ -161,8 +163,10 @@ async def happened(executor: ExecutorDep, paging: Paged, session_key: str) -> ob
 
 @router.get("/sessions/{session_key:path}", name="one", response_model=SessionWithWork)
 async def one_session(executor: ExecutorDep, session_key: str) -> object:
-    """One session, by its key, with its work state."""
-    return await executor.do(lambda engine: session_details_row(engine, _session(engine, session_key)))
+    """One session, by its key or how that begins, with its work state."""
+    return await executor.do(
+        lambda engine: session_details_row(engine, session_named(engine.store, session_key))
+    )
 
 
 @router.get("/pressure", response_model=PressurePage)
@@ -175,7 +179,7 @@ async def pressure(
 
     def fetch(engine: Engine) -> object:
         if session:
-            return _counts(engine, _session(engine, session), paging)
+            return _counts(engine, session_named(engine.store, session), paging)
         return paging.page_of(engine.store.live_sessions(), _last_event, lambda live: _now(engine, live))
 
     return await executor.do(fetch)
@@ -197,13 +201,6 @@ def _now(engine: Engine, session: Session) -> Row:
     row = session_row(engine, session)
     names = ("session_key", "tokens", "capacity", "percent")
     return {**{name: row[name] for name in names}, "at": row["last_event_at"]}
-
-
-def _session(engine: Engine, key: str) -> Session:
-    session = engine.store.session(key)
-    if session is None:
-        raise NotThere(f"there is no session `{key}`", "`/api/sessions` lists them")
-    return session
 
 
 def _last_event(session: Session) -> PageMark:
@@ -245,6 +242,7 @@ class CheckpointRow(BaseModel):
 
     id: str
     session_key: str
+    title: str = Field(description="The title of its session; empty if that is gone.")
     harness: str
     project: str | None
     project_normalized: str | None
@@ -275,28 +273,28 @@ class DiffRow(BaseModel):
 async def of_project(executor: ExecutorDep, paging: Paged, project: Project = "") -> object:
     """Recent checkpoints of a project, or of all."""
 
-    def fetch(engine: Engine) -> list[Checkpoint]:
+    def fetch(engine: Engine) -> object:
+        behind, limit = paging.behind, paging.rows_to_fetch
         if not project:
-            return engine.store.page_of_checkpoints(paging.behind, paging.rows_to_fetch)
+            return _page(engine, paging, engine.store.page_of_checkpoints(behind, limit))
         place = project_if_stored(engine, project)
-        return (
-            engine.store.page_of_project_checkpoints(place.project_id, paging.behind, paging.rows_to_fetch)
-            if place
-            else []
-        )
+        rows = engine.store.page_of_project_checkpoints(place.project_id, behind, limit) if place else []
+        return _page(engine, paging, rows)
 
-    return _page(paging, await executor.do(fetch))
+    return await executor.do(fetch)
 
 
 @checkpoints_router.get("/checkpoints/{session_key:path}", response_model=CheckpointPage)
 async def of_session(executor: ExecutorDep, paging: Paged, session_key: str) -> object:
     """The checkpoints of one session; of one that nobody knows there are none."""
-    rows = await executor.do(
-        lambda engine: engine.store.page_of_session_checkpoints(
-            session_key, paging.behind, paging.rows_to_fetch
-        )
-    )
-    return _page(paging, rows)
+
+    def fetch(engine: Engine) -> object:
+        # Checkpoints may outlive their session.
+        key = only_id(engine.store, RowKind.SESSION, session_key)
+        rows = engine.store.page_of_session_checkpoints(key, paging.behind, paging.rows_to_fetch)
+        return _page(engine, paging, rows)
+
+    return await executor.do(fetch)
 
 
 @checkpoints_router.get("/checkpoint-diff", response_model=DiffRow)
@@ -306,7 +304,9 @@ async def difference(
     newer: Annotated[str, Query(max_length=200, description="The id of another.")],
 ) -> object:
     """What changed between the digests of two checkpoints."""
-    return await executor.do(lambda engine: diff_row(_checkpoint(engine, older), _checkpoint(engine, newer)))
+    return await executor.do(
+        lambda engine: diff_row(checkpoint_named(engine.store, older), checkpoint_named(engine.store, newer))
+    )
 
 
 def diff_row(older: Checkpoint, newer: Checkpoint) -> Row:
@@ -317,16 +317,12 @@ def diff_row(older: Checkpoint, newer: Checkpoint) -> Row:
     return {"older": older.id, "newer": newer.id, "diff": "\n".join(lines)}
 
 
-def _checkpoint(engine: Engine, id: str) -> Checkpoint:
-    checkpoint = engine.store.checkpoint(id)
-    if checkpoint is None:
-        raise NotThere(f"there is no checkpoint `{id}`", "it may have served its time")
-    return checkpoint
-
-
-def _page(paging: Paged, rows: list[Checkpoint]) -> object:
+def _page(engine: Engine, paging: Paged, rows: list[Checkpoint]) -> object:
+    titles = title_lookup(engine)
     return paging.page(
-        rows, lambda checkpoint: PageMark(checkpoint.created_at, checkpoint.id), checkpoint_row
+        rows,
+        lambda checkpoint: PageMark(checkpoint.created_at, checkpoint.id),
+        lambda checkpoint: checkpoint_row(checkpoint, titles),
     )
 
 
@@ -353,6 +349,8 @@ class ReceiptRow(BaseModel):
     window: int
     reason: Reason
     predecessor: str | None
+    title: str = Field(description="The title of the session that was given it.")
+    predecessor_title: str = Field(description="The title of the session whose work it tells.")
     created_at: str
     budget: int
     size: int
@@ -370,6 +368,7 @@ class NextBrief(BaseModel):
     text: str
     reason: Reason | None
     predecessor: str | None
+    predecessor_title: str
     created_at: str
     budget: int
     size: int
@@ -383,23 +382,24 @@ async def list_briefs(
     session: Annotated[str, Query(max_length=1_000, description="Of this session only.")] = "",
 ) -> object:
     """The briefs that were given, each with its receipt."""
-    rows = await executor.do(
-        lambda engine: engine.store.page_of_receipts(session, paging.behind, paging.rows_to_fetch)
-    )
-    return paging.page(rows, lambda receipt: PageMark(receipt.created_at, receipt.id), receipt_row)
+
+    def fetch(engine: Engine) -> object:
+        key = session_named(engine.store, session).key if session else ""
+        rows = engine.store.page_of_receipts(key, paging.behind, paging.rows_to_fetch)
+        titles = title_lookup(engine)
+        return paging.page(
+            rows,
+            lambda receipt: PageMark(receipt.created_at, receipt.id),
+            lambda receipt: receipt_row(receipt, titles),
+        )
+
+    return await executor.do(fetch)
 
 
 @briefs_router.get("/briefs/{id}", name="one", response_model=ReceiptRow)
 async def one_brief(executor: ExecutorDep, id: str) -> object:
-    """One brief, by the id of its receipt."""
-
-    def fetch(engine: Engine) -> Row:
-        receipt = engine.store.receipt(id)
-        if receipt is None:
-            raise NotThere(f"there is no brief `{id}`", "`/api/briefs` lists them")
-        return receipt_row(receipt)
-
-    return await executor.do(fetch)
+    """One brief, by the id of its receipt or how that begins."""
+    return await executor.do(lambda engine: receipt_row(brief_named(engine.store, id), title_lookup(engine)))
 
 
 _START = "At the start of another session, or after `/clear` or a compaction of the newest one."
@@ -425,6 +425,7 @@ def next_row(engine: Engine, project: str, reason: Reason) -> Row:
         "text": brief.text,
         "reason": composed.brief_input.reason if composed else None,
         "predecessor": composed.brief_input.session.key if composed else None,
+        "predecessor_title": title_of(composed.brief_input.session) if composed else "",
         "created_at": to_iso(engine.clock()),
         "budget": budget.brief_most,
         "size": len(brief.text),

@@ -26,13 +26,21 @@ from holdfast.engine.documents import continuity as continuity_files
 from holdfast.engine.documents import dream, ledger
 from holdfast.engine.engine import Engine
 from holdfast.engine.health import examine
+from holdfast.engine.ids import brief_named, session_named
 from holdfast.engine.memory import recall, remember
 from holdfast.engine.repository.projects import project_named
 from holdfast.engine.views import measurements, timeline
 from holdfast.engine.views.measurements import Metrics, measure
-from holdfast.engine.views.serialisation import Row, memory_row, receipt_row, session_details_row, session_row
+from holdfast.engine.views.serialisation import (
+    Row,
+    TitleLookup,
+    memory_row,
+    receipt_row,
+    session_details_row,
+    session_row,
+    title_lookup,
+)
 from holdfast.engine.views.timeline import Point, TimelineView, timeline_view
-from holdfast.errors import NotThere
 from holdfast.files import ledger as ledger_files
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import EVERYWHERE, START, PageMark
@@ -88,6 +96,7 @@ class SessionDetails:
 def one_session(engine: Engine, key: str, point: str) -> SessionDetails:
     """A session, its timeline, its checkpoints, and the chosen point."""
     session = _session(engine, key)
+    key = session.key
     checkpoints = engine.store.checkpoints_of_session(key, CHECKPOINTS_SHOWN)
     return SessionDetails(
         session_details_row(engine, session),
@@ -131,23 +140,30 @@ def redacted_timeline(view: TimelineView, redact: Callable[[list[str]], list[str
 
 def briefs(engine: Engine, paging: Paging) -> Row:
     """A page of the briefs that were given."""
-    rows = engine.store.page_of_receipts("", paging.behind, paging.rows_to_fetch)
-    return paging.page(rows, lambda receipt: PageMark(receipt.created_at, receipt.id), _brief_row)
+    rows, titles = (
+        engine.store.page_of_receipts("", paging.behind, paging.rows_to_fetch),
+        title_lookup(engine),
+    )
+    return paging.page(
+        rows,
+        lambda receipt: PageMark(receipt.created_at, receipt.id),
+        lambda receipt: _brief_row(receipt, titles),
+    )
 
 
-def _brief_row(receipt: Receipt) -> Row:
+def _brief_row(receipt: Receipt, titles: TitleLookup) -> Row:
     """A brief as one line; its text and items are on its own page."""
     items = receipt.items
-    row = {name: value for name, value in receipt_row(receipt).items() if name not in ("text", "items")}
+    row = {
+        name: value for name, value in receipt_row(receipt, titles).items() if name not in ("text", "items")
+    }
     return {**row, "said": sum(item.rendered for item in items), "known": len(items)}
 
 
 def one_brief(engine: Engine, id: str) -> tuple[Row, str]:
     """A brief, and the harness's own summary of the same window."""
-    receipt = engine.store.receipt(id)
-    if receipt is None:
-        raise NotThere(f"there is no brief `{id}`", "It may have gone with its session.")
-    return receipt_row(receipt), _summary(engine, receipt)
+    receipt = brief_named(engine.store, id)
+    return receipt_row(receipt, title_lookup(engine)), _summary(engine, receipt)
 
 
 def _summary(engine: Engine, receipt: Receipt) -> str:
@@ -283,7 +299,4 @@ def health(engine: Engine, home: Path, *, deep: bool) -> HealthFacts:
 
 
 def _session(engine: Engine, key: str) -> Session:
-    session = engine.store.session(key)
-    if session is None:
-        raise NotThere(f"there is no session `{key}`", "It may have served its time.")
-    return session
+    return session_named(engine.store, key)

@@ -151,6 +151,19 @@ def preview_brief(
     return _fit_and_redact(engine, project, brief_input, chars)
 
 
+def preview_of_session(engine: Engine, session: Session, reason: Reason, chars: int | None) -> ComposedBrief:
+    """The brief that a start would get if it continued this session, however long ago; nothing is stored."""
+    project = session.project
+    if reason is Reason.COMPACT:
+        brief_input: BriefInput | None = _input_from_session(engine, session, reason)
+    else:
+        starting = begin("", session.harness, project, engine.clock())
+        brief_input = _input_from_predecessor(engine, Predecessors(session, ()), reason, starting)
+        brief_input = _with_ledger_and_continuity(engine, brief_input, reason, starting)
+    empty = BriefInput(reason, session, engine.clock())
+    return _fit_and_redact(engine, project, brief_input or empty, chars)
+
+
 def preview_if_compacted(engine: Engine, session: Session) -> ComposedBrief:
     """The brief that the session would get if it were compacted now; nothing is stored."""
     return _fit_and_redact(
@@ -194,7 +207,7 @@ def _newest_here(engine: Engine, project: Project) -> Session | None:
     """The session of this worktree with the latest event, among those that have anything to say."""
     sessions = engine.store.sessions_of_project(project.project_id, 0, SESSIONS_LOOKED_AT)
     here = (session for session in sessions if session.project.worktree_id == project.worktree_id)
-    return next((session for session in here if _has_content(engine, session)), None)
+    return next((session for session in here if has_content(engine, session)), None)
 
 
 def next_brief(engine: Engine, project: Project, harness: str) -> BriefInput | None:
@@ -214,7 +227,7 @@ def brief_when_asked(engine: Engine, project: Project, session: Session | None) 
     lineage = engine.store.lineage(key)
     predecessors = find_predecessor(engine, project, key, lineage.parent if lineage else "", process)
     if session and (
-        session.window > 0 or (predecessors.predecessor is None and _has_content(engine, session))
+        session.window > 0 or (predecessors.predecessor is None and has_content(engine, session))
     ):
         predecessors = replace(predecessors, predecessor=session)
     return _input_from_predecessor(engine, predecessors, Reason.ASKED, session)
@@ -229,7 +242,7 @@ def find_predecessor(
     sessions = [
         session
         for session in engine.store.sessions_of_project(project.project_id, since, SESSIONS_LOOKED_AT)
-        if session.key != key and _has_content(engine, session)
+        if session.key != key and has_content(engine, session)
     ]
     if previous:
         parent = engine.store.session(previous)
@@ -431,11 +444,11 @@ def _cleared(engine: Engine, session: Session, previous: str) -> Predecessors:
     if liveness_of(engine, session) is Liveness.SHARED:
         worktree = session.project.worktree_id
         before = [each for each in before if each.project.worktree_id == worktree and not each.turn_open]
-    predecessor = next((other for other in before if _has_content(engine, other)), None)
+    predecessor = next((other for other in before if has_content(engine, other)), None)
     return Predecessors(predecessor, ())
 
 
-def _has_content(engine: Engine, session: Session) -> bool:
+def has_content(engine: Engine, session: Session) -> bool:
     """Whether there is anything to say of a session: evidence, or its own digest."""
     return not session.trail.is_empty() or bool(_words(engine, session.key))
 

@@ -26,11 +26,20 @@ import msgspec
 
 from holdfast.config import Config, excluded
 from holdfast.core.events.durations import DAY_MS
-from holdfast.core.events.event import MAIN, Compacted, CompactionSign, Event, ModelChanged, Origin, Prompt
+from holdfast.core.events.event import (
+    MAIN,
+    Compacted,
+    CompactionSign,
+    Event,
+    ModelChanged,
+    Origin,
+    Prompt,
+    Titled,
+)
 from holdfast.core.events.identity import Site
 from holdfast.core.events.world import Project
 from holdfast.core.memory.passages import passages, relevant_events
-from holdfast.core.session.session import IMPORTED, Phase, Session, begin, is_imported
+from holdfast.core.session.session import IMPORTED, Phase, Session, after_title, begin, is_imported
 from holdfast.engine.engine import Engine
 from holdfast.engine.index import document_of
 from holdfast.engine.recording.record import Arrival, redacted_arrival
@@ -104,6 +113,8 @@ class Piece:
     prompts: int
     compactions: int
     model: str
+    titles: tuple[Titled, ...] = ()
+    """The titles that the harness or the user gave the session, redacted."""
 
 
 Reading: TypeAlias = Callable[[Iterator[Job]], Generator[tuple[Job, Piece]]]
@@ -139,8 +150,16 @@ def pieces(job: Job) -> Iterator[Piece]:
         after = ImportProgress(batch.cursor, reached.place + len(documents), size, through=done)
         skipped = tuple(each.reason for each in arrival.skipped)
         written = msgspec.json.encode(after).decode()
-        yield _piece(batch.events, cursor, written, size - reached.size, documents, skipped)
+        piece = _piece(batch.events, cursor, written, size - reached.size, documents, skipped)
+        yield replace(piece, titles=tuple(_titles(batch.events, job)))
         reached, cursor = after, written
+
+
+def _titles(events: Iterable[Event], job: Job) -> Iterator[Titled]:
+    redact = job.redactor.of_session(job.session.session)
+    for event in events:
+        if isinstance(event, Titled) and event.agent == MAIN:
+            yield replace(event, text=redact(event.text))
 
 
 def progress_of(cursor: str) -> ImportProgress:
@@ -531,9 +550,12 @@ def _begun(one: ImportableSession, piece: Piece) -> Session:
 
 
 def _after(session: Session, piece: Piece) -> Session:
-    at = max(session.last_event_at, piece.last_at)
+    at, title = max(session.last_event_at, piece.last_at), session.title
+    for event in piece.titles:
+        title = after_title(title, event)
     return replace(
         session,
+        title=title,
         last_event_at=at,
         changed_at=at,
         ended_at=at,

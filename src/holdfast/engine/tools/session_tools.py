@@ -11,7 +11,7 @@ from holdfast.core.documents.handoff_content import HandoffWords
 from holdfast.core.events.event import DigestGiven, Origin
 from holdfast.core.events.world import Project
 from holdfast.core.session.checkpoint import Checkpoint
-from holdfast.core.session.session import Session, Trigger
+from holdfast.core.session.session import Session, Trigger, title_of
 from holdfast.core.text.strings import elapsed, one_line
 from holdfast.core.text.untrusted import fence, from_repository, quoted, without_injected_text
 from holdfast.engine.briefing.resume import brief_when_asked
@@ -147,16 +147,22 @@ def recover(engine: Engine, project: Project, session: Session | None) -> Recove
         with engine.store.writing():
             inherit_work(engine, session.key, brief_input.session.key)
     redact = engine.redactor(project).of_session(brief_input.session.key)
-    return Recovered(redact(brief.text), _account(brief_input, brief))
+    return Recovered(redact(brief.text), redact(_account(brief_input, brief)))
 
 
 def _account(brief_input: BriefInput, brief: Brief) -> str:
     rendered = sum(item.rendered for item in brief.items)
     age = elapsed(brief_input.now - brief_input.session.changed_at)
     return (
-        f"From session {brief_input.session.key} ({brief_input.session.phase}, last record {age} ago): "
+        f"From session {brief_input.session.key}{_called(brief_input.session)} "
+        f"({brief_input.session.phase}, last record {age} ago): "
         f"{rendered} items, {len(brief.items) - rendered} left out."
     )
+
+
+def _called(session: Session) -> str:
+    title = title_of(session)
+    return f" “{quoted(title)}”" if title else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
+from functools import cache
 from typing import Annotated, Any, Final, Literal, TypeAlias, cast
 
 import msgspec
@@ -16,12 +17,13 @@ import msgspec
 from holdfast.core.memory.memory import MemoryScope
 from holdfast.core.session.checkpoint import gist
 from holdfast.core.session.pressure import DIGEST_SECTIONS
-from holdfast.core.session.session import Session
+from holdfast.core.session.session import Session, title_of
 from holdfast.core.text.strings import elapsed, one_line, shortened
 from holdfast.core.text.untrusted import defanged, fence, quoted
 from holdfast.engine.engine import Engine
 from holdfast.engine.memory.recall import Query, RecalledText, expand, note_recalled, recall
 from holdfast.engine.memory.remember import FROM_AGENT, MemoryRequest, remember
+from holdfast.engine.recording.memorize import KIND as MEMORY
 from holdfast.engine.tools.caller import Caller
 from holdfast.engine.tools.session_tools import Digest, HandedOff, ToHandOff, give_digest, hand_off, recover
 from holdfast.errors import HoldfastError
@@ -267,13 +269,23 @@ def _recall(engine: Engine, caller: Caller, request: ToRecall) -> Recalled:
     findings = recall(engine, caller.project, Query(request.query, limit, request.kinds))
     note_recalled(engine, caller.session, [finding.id for finding in findings])
     redactor, now = engine.redactor(caller.project), engine.clock()
-    lines = [redactor.of_session(finding.session)(_line(finding, now)) for finding in findings]
+    titles = cache(lambda key: _title(engine, key))
+    lines = [
+        redactor.of_session(finding.session)(_line(finding, now, titles(finding.session)))
+        for finding in findings
+    ]
     return Recalled(len(lines), fence("\n".join(lines)) if lines else "")
 
 
-def _line(finding: RecalledText, now: int) -> str:
-    """One result: its id, kind and age, and the beginning of its text."""
+def _title(engine: Engine, key: str) -> str:
+    session = engine.store.session(key) if key else None
+    return title_of(session) if session else ""
+
+
+def _line(finding: RecalledText, now: int, title: str) -> str:
+    """One result: its id, kind and age, what its session is called, and the beginning of its text."""
     label = f"{finding.id[:ID_CHARS]} {finding.kind}, {elapsed(now - finding.at)} ago, {finding.source}"
+    label = f"{label} “{quoted(title)}”" if title and finding.kind != MEMORY else label
     label = label if finding.worded else f"{label}, {MERELY_NEAR}"
     return f"{one_line(label)}: {quoted(shortened(one_line(gist(finding.text)), HIT_CHARS))}"
 

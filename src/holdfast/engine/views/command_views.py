@@ -15,77 +15,77 @@ from holdfast.core.brief.brief_input import Reason
 from holdfast.core.events.world import Project
 from holdfast.core.redaction.redact import redact
 from holdfast.core.session.checkpoint import Checkpoint, gist
-from holdfast.core.session.session import Session, work_of
+from holdfast.core.session.session import Session, title_of
 from holdfast.core.text.strings import one_line, shortened
 from holdfast.core.text.untrusted import printable
-from holdfast.core.work.lines import LINE_CHARS, SECTION_TITLES, section_lines
+from holdfast.core.work.lines import LINE_CHARS
 from holdfast.core.work.state import TITLE_CHARS
-from holdfast.engine.briefing.resume import preview_brief
+from holdfast.engine.briefing.no_brief import why_nothing, why_nothing_of
+from holdfast.engine.briefing.resume import ComposedBrief, preview_brief, preview_of_session
 from holdfast.engine.engine import Engine
+from holdfast.engine.ids import session_named, short_id
 from holdfast.engine.memory import recall
 from holdfast.engine.memory.recall import Query, RecalledText, note_recalled
 from holdfast.engine.tools.caller import session_around
 from holdfast.engine.views import serialisation
-from holdfast.engine.views.serialisation import Row, redacted_value
-from holdfast.errors import HoldfastError, NotThere
-from holdfast.stores.base import START, Store, Within
+from holdfast.engine.views.serialisation import Row, redacted_value, title_lookup
+from holdfast.engine.views.session_page import session_page
+from holdfast.errors import NotThere
+from holdfast.stores.base import EVERYWHERE, START, PageMark, RowKind, Within
 
 SEARCHED: Final = 100_000
 """More than any store holds: a search filters first and limits afterwards."""
-SESSIONS_SEARCHED: Final = 10_000
+AT_ONCE: Final = 100
+"""How many sessions are read at once while some of them are chosen."""
+HITS_READ: Final = 500
 DIGEST_CHARS: Final = 80
 FINDING_CHARS: Final = 110
 
 
-def sessions(engine: Engine, _: Project | None, *, limit: int) -> list[Row]:
-    """The recorded sessions, the one with the latest event first."""
-    rows = (serialisation.session_row(engine, each) for each in engine.store.sessions(limit))
+def sessions(
+    engine: Engine,
+    project: Project | None,
+    *,
+    limit: int,
+    harness: str = "",
+    since: int = 0,
+    search: str = "",
+) -> list[Row]:
+    """The recorded sessions of a project or of all, the one with the latest event first."""
+    words = search.lower().split()
+    if harness or since or words or project is not None:
+        chosen = _sessions(engine, project, limit, harness, since, words)
+    else:
+        chosen = engine.store.sessions(limit)
+    rows = (serialisation.session_row(engine, each) for each in chosen)
     return [{**row, "title": _line(str(row["title"]), TITLE_CHARS)} for row in rows]
 
 
 def session_details(engine: Engine, project: Project, *, key: str) -> Row:
-    """A session with its work state, for a program; the project's latest one if none is named."""
-    row = serialisation.session_details_row(engine, _session_to_show(engine, project, key))
-    return redacted_value(row, redact)
-
-
-def session_lines(engine: Engine, project: Project, *, key: str) -> Row:
-    """The same for a person: its title, and the lines of each section of its work state."""
-    chosen = _session_to_show(engine, project, key)
-    state, asked = work_of(chosen), serialisation.last_asked(engine, chosen)
-    return {
-        "session": chosen.key,
-        "harness": chosen.harness,
-        "project": chosen.project.path,
-        "at": chosen.last_event_at,
-        "title": _line(state.title, TITLE_CHARS),
-        "sections": [
-            [title, [_line(line, LINE_CHARS) for line in section_lines(state, section)]]
-            for section, title in SECTION_TITLES.items()
-            if state.section(section)
-        ],
-        "no_answer": _line(asked.no_answer, LINE_CHARS) if asked else "",
-    }
+    """A session with all that belongs to it; the project's latest one if none is named."""
+    return redacted_value(session_page(engine, _session_to_show(engine, project, key)), redact)
 
 
 def checkpoints(
     engine: Engine, project: Project | None, *, session: str, search: str, limit: int
 ) -> list[Row]:
     """Checkpoints for a program: of a session, of a project, or all; the newest first."""
-    chosen = _checkpoints(engine, project, session, search.split(), limit)
-    return [redacted_value(serialisation.checkpoint_row(each), redact) for each in chosen]
+    chosen, titles = _checkpoints(engine, project, session, search.split(), limit), title_lookup(engine)
+    return [redacted_value(serialisation.checkpoint_row(each, titles), redact) for each in chosen]
 
 
 def checkpoint_lines(
     engine: Engine, project: Project | None, *, session: str, search: str, limit: int
 ) -> list[Row]:
     """Checkpoints for a person, one line for each."""
-    chosen = _checkpoints(engine, project, session, search.split(), limit)
+    chosen, titles = _checkpoints(engine, project, session, search.split(), limit), title_lookup(engine)
     return [
         {
             "at": each.created_at,
             "trigger": each.trigger,
-            "session": each.session,
+            "id": short_id(engine.store, RowKind.CHECKPOINT, each.id),
+            "session": short_id(engine.store, RowKind.SESSION, each.session),
+            "title": _line(titles(each.session), TITLE_CHARS),
             "prompts": each.prompt_count,
             "project": each.project,
             "digest": _line(gist(each.words or each.digest), DIGEST_CHARS),
@@ -95,26 +95,50 @@ def checkpoint_lines(
     ]
 
 
-def brief(engine: Engine, project: Project, *, reason: str, budget: int | None) -> Row:
-    """The brief that a start in a project would get now, with the content of its receipt."""
-    composed = preview_brief(engine, project, Reason(reason), budget)
-    if composed is None:
-        return {"brief": "", "receipt": None}
+def brief(engine: Engine, project: Project, *, reason: str, budget: int | None, session: str = "") -> Row:
+    """The brief that a start in a project would get now, or one that continued the named session."""
+    if session:
+        chosen = session_named(engine.store, session)
+        composed = preview_of_session(engine, chosen, Reason(reason), budget)
+        why = "" if composed.brief.text else why_nothing_of(engine, chosen)
+        return {**_brief_row(composed), "why": why}
+    preview = preview_brief(engine, project, Reason(reason), budget)
+    if preview is None or not preview.brief.text:
+        return {"brief": "", "receipt": None, "why": why_nothing(engine, project)}
+    return {**_brief_row(preview), "why": ""}
+
+
+def _brief_row(composed: ComposedBrief) -> Row:
     return serialisation.brief_row(composed.brief_input, composed.brief, composed.budget.brief_most)
+
+
+def briefs_given(engine: Engine, _: Project | None, *, session: str) -> Row:
+    """The briefs that a session was given, the newest first."""
+    chosen, titles = session_named(engine.store, session), title_lookup(engine)
+    receipts = engine.store.receipts(chosen.key, SEARCHED)
+    row: Row = {
+        "session_key": chosen.key,
+        "title": titles(chosen.key),
+        "briefs": [serialisation.receipt_row(receipt, titles) for receipt in receipts],
+    }
+    return redacted_value(row, redact)
 
 
 def findings(
     engine: Engine, project: Project, *, environment: Mapping[str, str], query: Mapping[str, Any]
 ) -> list[Row]:
     """Search results for a program, the best first."""
-    results = _findings(engine, project, environment, query)
-    return [redacted_value(serialisation.finding_row(each, engine.clock()), redact) for each in results]
+    results, titles = _findings(engine, project, environment, query), title_lookup(engine)
+    return [
+        redacted_value(serialisation.finding_row(each, engine.clock(), titles), redact) for each in results
+    ]
 
 
 def finding_lines(
     engine: Engine, project: Project, *, environment: Mapping[str, str], query: Mapping[str, Any]
 ) -> list[Row]:
     """Search results for a person, one line for each."""
+    titles = title_lookup(engine)
     return [
         {
             "id": each.id,
@@ -122,6 +146,7 @@ def finding_lines(
             "kind": each.kind,
             "at": each.at,
             "source": redact(printable(each.source)),
+            "title": _line(titles(each.session), TITLE_CHARS),
             "text": _line(gist(each.text), FINDING_CHARS),
             "worded": each.worded,
         }
@@ -139,28 +164,16 @@ VIEWS: Final[Mapping[str, Callable[..., object]]] = {
     for view in (
         sessions,
         session_details,
-        session_lines,
         checkpoints,
         checkpoint_lines,
         brief,
+        briefs_given,
         findings,
         finding_lines,
         project_paths,
     )
 }
 """The views that the daemon can make, by name."""
-
-
-def session_named(store: Store, key: str) -> Session:
-    """The session with that key, or the only one whose key begins with it."""
-    exact = store.session(key)
-    if exact is not None:
-        return exact
-    matches = [session for session in store.sessions(SESSIONS_SEARCHED) if session.key.startswith(key)]
-    if len(matches) == 1:
-        return matches[0]
-    problem = "several sessions begin with" if matches else "there is no session"
-    raise HoldfastError(f"{problem} `{key}`", "`holdfast sessions` lists them")
 
 
 def _session_to_show(engine: Engine, project: Project, key: str) -> Session:
@@ -170,6 +183,40 @@ def _session_to_show(engine: Engine, project: Project, key: str) -> Session:
     if not latest:
         raise NotThere(f"no session was seen in `{project.path}`", "`holdfast sessions` lists all")
     return latest[0]
+
+
+def _sessions(
+    engine: Engine, project: Project | None, limit: int, harness: str, since: int, words: Sequence[str]
+) -> list[Session]:
+    """The sessions that were chosen: their title, prompts or passages say all of the words."""
+    by_text = _sessions_saying(engine, words)
+    chosen: list[Session] = []
+    behind, project_id = START, project.project_id if project else ""
+    while len(chosen) < limit and (page := engine.store.page_of_sessions(project_id, behind, AT_ONCE)):
+        chosen += [
+            session
+            for session in page
+            if session.last_event_at >= since
+            and (not harness or session.harness == harness)
+            and (not words or session.key in by_text or _says(session, words))
+        ]
+        behind = PageMark(page[-1].last_event_at, page[-1].key)
+        if behind.at < since:
+            break
+    return chosen[:limit]
+
+
+def _sessions_saying(engine: Engine, words: Sequence[str]) -> set[str]:
+    """The sessions with a passage that has all of these words."""
+    hits = engine.store.search(words, EVERYWHERE, HITS_READ) if words else []
+    documents = engine.store.around([hit.id for hit in hits], 0, EVERYWHERE)
+    return {each.session for each in documents if all(word in each.text.lower() for word in words)}
+
+
+def _says(session: Session, words: Sequence[str]) -> bool:
+    texts = (title_of(session), *(prompt.text for prompt in session.trail.prompts))
+    whole = " ".join(texts).lower()
+    return all(word in whole for word in words)
 
 
 def _checkpoints(

@@ -7,6 +7,7 @@ because the rules may have changed since.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Final, TypeAlias, TypeVar, cast
 
 from holdfast.core.brief.compose import Brief, BriefInput, Item, Receipt
@@ -15,14 +16,14 @@ from holdfast.core.memory.memory import Memory, strength
 from holdfast.core.session.checkpoint import Checkpoint
 from holdfast.core.session.pressure import capacity, percent
 from holdfast.core.session.rolling import Outline
-from holdfast.core.session.session import Session, is_imported, work_of
+from holdfast.core.session.session import Session, is_imported, title_of, work_of
 from holdfast.core.text.strings import elapsed
-from holdfast.core.work.compute import title_of
 from holdfast.core.work.lines import statement_line, statements_shown
 from holdfast.core.work.state import Statement, WorkState
 from holdfast.engine.engine import Engine
+from holdfast.engine.ids import short_id
 from holdfast.engine.memory.recall import RecalledText
-from holdfast.stores.base import Lineage
+from holdfast.stores.base import Lineage, RowKind
 from holdfast.stores.codec import to_iso
 
 Row: TypeAlias = dict[str, object]
@@ -31,16 +32,30 @@ UNREDACTED_FIELDS: Final = frozenset({"next"})
 """Fields that are not redacted: a page's end mark is made of ids, and has to come back unchanged."""
 
 
+TitleLookup: TypeAlias = Callable[[str], str]
+
+
+def title_lookup(engine: Engine) -> TitleLookup:
+    """A function that gives the title of a session by its key, each read once; empty if that is gone."""
+    return cache(lambda key: _title_by_key(engine, key))
+
+
+def _title_by_key(engine: Engine, key: str) -> str:
+    session = engine.store.session(key) if key else None
+    return title_of(session) if session else ""
+
+
 def redacted_value(value: _T, redact: Callable[[str], str]) -> _T:
     """The value with every text in it redacted, at any depth."""
     return cast("_T", _redacted(value, redact))
 
 
-def checkpoint_row(checkpoint: Checkpoint) -> Row:
-    """A checkpoint with the names of its columns."""
+def checkpoint_row(checkpoint: Checkpoint, titles: TitleLookup) -> Row:
+    """A checkpoint with the names of its columns, and the title of its session."""
     return {
         "id": checkpoint.id,
         "session_key": checkpoint.session,
+        "title": titles(checkpoint.session),
         "harness": checkpoint.harness,
         "project": checkpoint.project,
         "project_normalized": checkpoint.project_normalized,
@@ -62,7 +77,8 @@ def session_row(engine: Engine, session: Session) -> Row:
     holds = capacity(session.pressure, engine.policy(session.project).models)
     return {
         "session_key": session.key,
-        "title": title_of(session.trail),
+        "short_id": short_id(engine.store, RowKind.SESSION, session.key),
+        "title": title_of(session),
         "harness": session.harness,
         "project": session.project.path,
         "project_normalized": session.project.normalized,
@@ -144,8 +160,8 @@ def memory_row(memory: Memory, now: int) -> Row:
     }
 
 
-def finding_row(finding: RecalledText, now: int) -> Row:
-    """A search result, and how old it is."""
+def finding_row(finding: RecalledText, now: int, titles: TitleLookup) -> Row:
+    """A search result, how old it is, and the title of the session that it is from."""
     return {
         "id": finding.id,
         "kind": finding.kind,
@@ -155,17 +171,18 @@ def finding_row(finding: RecalledText, now: int) -> Row:
         "age": elapsed(now - finding.at) if finding.at else None,
         "source": finding.source,
         "session_key": finding.session or None,
+        "title": titles(finding.session),
         "worded": finding.worded,
     }
 
 
 def text_row(finding: RecalledText, now: int) -> Row:
     """A text that is not the result of a search, so without a score."""
-    row = finding_row(finding, now)
-    return {name: value for name, value in row.items() if name not in {"score", "worded"}}
+    row = finding_row(finding, now, lambda _: "")
+    return {name: value for name, value in row.items() if name not in {"score", "worded", "title"}}
 
 
-def receipt_row(receipt: Receipt) -> Row:
+def receipt_row(receipt: Receipt, titles: TitleLookup) -> Row:
     """A receipt with its brief."""
     return {
         "id": receipt.id,
@@ -173,6 +190,8 @@ def receipt_row(receipt: Receipt) -> Row:
         "window": receipt.window,
         "reason": receipt.reason,
         "predecessor": receipt.predecessor or None,
+        "title": titles(receipt.session),
+        "predecessor_title": titles(receipt.predecessor),
         "created_at": to_iso(receipt.created_at),
         "budget": receipt.budget,
         "size": len(receipt.text),
@@ -186,6 +205,7 @@ def brief_row(brief_input: BriefInput, brief: Brief, budget: int) -> Row:
     receipt = {
         "reason": brief_input.reason,
         "predecessor": brief_input.session.key,
+        "title": title_of(brief_input.session),
         "harness": brief_input.session.harness,
         "project": brief_input.session.project.path,
         "created_at": to_iso(brief_input.now),

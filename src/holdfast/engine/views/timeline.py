@@ -27,6 +27,7 @@ from holdfast.core.events.event import (
     SessionStarted,
     SubagentStarted,
     SubagentStopped,
+    Titled,
     Todo,
     TodoChanged,
     TodosChanged,
@@ -164,6 +165,8 @@ def _about_the_session(event: Event) -> tuple[str, str, str]:
             return "compaction", "the context was compacted", summary
         case ModelChanged(model=model):
             return "model", f"model {model}", ""
+        case Titled(text=text):
+            return "title", f"title: {text}" if text else "the title was removed", text
         case SubagentStarted(task=task):
             return "subagent", "a subagent started", task
         case SubagentStopped(text=text):

@@ -101,16 +101,22 @@ class Record(msgspec.Struct):
     holds_words: bool | None = msgspec.field(default=None, name="holdsPersonsWords")
     compression: Compression | None = msgspec.field(default=None, name="compactMetadata")
     attachment: Attachment | None = None
+    summary: msgspec.Raw = NOTHING
+    ai_title: msgspec.Raw = msgspec.field(default=NOTHING, name="aiTitle")
+    custom_title: msgspec.Raw = msgspec.field(default=NOTHING, name="customTitle")
 
 
 RECORD = msgspec.json.Decoder(Record)
 
-READ_TYPES: frozenset[str] = frozenset({"user", "assistant", "system", "attachment"})
+READ_TYPES: frozenset[str] = frozenset(
+    {"user", "assistant", "system", "attachment", "summary", "ai-title", "custom-title"}
+)
 """The types of record that are read."""
 
 PASSED_OVER: frozenset[str] = frozenset(
     """queue-operation last-prompt mode permission-mode cost-state tools-used atis-latch api-request
-    api-request-shape api-request-blob file-history-snapshot progress summary""".split()
+    api-request-shape api-request-blob file-history-snapshot progress agent-name pr-link
+    bridge-session""".split()
 )
 """The types that say nothing about the work: the harness's own bookkeeping."""
 

@@ -22,6 +22,7 @@ from holdfast.core.events.event import (
     Origin,
     Prompt,
     Skipped,
+    Titled,
     Usage,
 )
 from holdfast.core.text.strings import one_line, shortened
@@ -41,7 +42,7 @@ from holdfast.harnesses.claude_code.records import (
     summary_of,
     typed_text,
 )
-from holdfast.harnesses.fields import count, decoded, milliseconds
+from holdfast.harnesses.fields import count, decoded, milliseconds, text_of
 from holdfast.harnesses.record_events import Frame
 from holdfast.harnesses.transcript_files import Line, files_below, read_lines
 
@@ -179,8 +180,19 @@ def _events_of(record: Record, frame: Frame, reached: _Reached) -> Iterable[Even
             return _attached(attachment, frame)
         case Record(type="system", subtype="compact_boundary") if frame.is_main:
             return (_boundary(record, frame),)
+        case Record(type="summary" | "ai-title" | "custom-title") if frame.is_main:
+            return _title(record, frame)
         case _:
             return ()
+
+
+def _title(record: Record, frame: Frame) -> Iterator[Event]:
+    """The session's title. Before the first record of a file, summaries are those of other sessions."""
+    by_user = text_of(record.custom_title)
+    if by_user is not None:
+        yield Titled(**frame.common(Origin.HUMAN), text=by_user, by_user=True)
+    elif text := text_of(record.ai_title) or (text_of(record.summary) if frame.at else ""):
+        yield Titled(**frame.common(Origin.HARNESS), text=text)
 
 
 def _assistant(message: Message, frame: Frame) -> Iterator[Event]:

@@ -200,7 +200,8 @@ ENDS: frozenset[str] = frozenset(
 """The types of event, and of completed item, that say how a call ended."""
 
 EVENTS: frozenset[str] = ENDS | frozenset(
-    "task_started turn_started user_message agent_message item_completed context_compacted".split()
+    "task_started turn_started user_message agent_message item_completed context_compacted "
+    "thread_name_updated".split()
 )
 """The types of event that are read, besides token counts."""
 

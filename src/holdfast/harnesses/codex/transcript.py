@@ -26,6 +26,7 @@ from holdfast.core.events.event import (
     Prompt,
     Skipped,
     SubagentStopped,
+    Titled,
     Usage,
 )
 from holdfast.core.text.strings import one_line, shortened
@@ -272,6 +273,10 @@ def _reported(
             return turn_completed(fields, turn, frame, reached)
         case "context_compacted" | "ContextCompaction":
             return _boundary("event", "", frame, reached)
+        case "thread_name_updated" if reached.is_main:
+            # Only the user names a thread.
+            name = text(fields, "thread_name")
+            return (Titled(**frame.common(Origin.HUMAN), text=name, by_user=True),)
         case _ if kind in ENDS:
             return tools.events_of_report(kind, fields, frame, reached)
         case _:

@@ -50,6 +50,8 @@ class Message(msgspec.Struct):
 
 class Patch(msgspec.Struct):
     messages: list[Message] | None = None
+    summary: msgspec.Raw = NOTHING
+    """The session's title: Gemini CLI has one written when another session starts."""
 
 
 class Record(Message):

@@ -26,7 +26,7 @@ from holdfast.core.events.event import (
     Usage,
 )
 from holdfast.harnesses.base import Batch
-from holdfast.harnesses.fields import count, decoded, milliseconds
+from holdfast.harnesses.fields import count, decoded, milliseconds, text_of
 from holdfast.harnesses.gemini import tools
 from holdfast.harnesses.gemini.records import (
     RECORD,
@@ -39,7 +39,7 @@ from holdfast.harnesses.gemini.records import (
     without_hooks,
     workspace_in,
 )
-from holdfast.harnesses.record_events import Frame
+from holdfast.harnesses.record_events import Frame, title_event
 from holdfast.harnesses.transcript_files import files_below, read_lines
 
 CHATS: Final = "chats"
@@ -128,6 +128,9 @@ def _events_of(record: Record, session: str, agent: str, reached: _Reached) -> I
     reached.at = (milliseconds(record.timestamp) if record.timestamp else 0) or reached.at
     if record.patch is not None:
         yield from _patched(record.patch.messages or [], session, agent, reached)
+        title = text_of(record.patch.summary)
+        if title and agent == MAIN:
+            yield title_event(session, title, reached.at)
     elif record.id:
         yield from _message_events(record, Frame(session, record.id, reached.at, agent), reached)
 

@@ -100,18 +100,19 @@ class Record(msgspec.Struct):
     tokens_after: int | float | None = msgspec.field(default=None, name="tokensAfter")
     checkpoint: Checkpoint | None = None
     content: str | list[Block] | None = None
+    name: msgspec.Raw = NOTHING
 
 
 RECORD = msgspec.json.Decoder(Record)
 DETAILS = msgspec.json.Decoder(Details)
 
 READ_TYPES: frozenset[str] = frozenset(
-    "session message compaction checkpoint model_change custom_message reset".split()
+    "session message compaction checkpoint model_change custom_message reset session_info".split()
 )
 """The types of record that are read."""
 
 PASSED_OVER: frozenset[str] = frozenset(
-    """branch_summary thinking_level_change custom label session_info context_transform ephemeral
+    """branch_summary thinking_level_change custom label context_transform ephemeral
     leaf""".split()
 )
 """The types that say nothing new: a branch's summary, for example, repeats records that were read."""

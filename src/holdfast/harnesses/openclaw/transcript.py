@@ -36,13 +36,14 @@ from holdfast.core.events.event import (
     SessionEnded,
     Skipped,
     Source,
+    Titled,
     Usage,
 )
 from holdfast.core.text.strings import one_line, shortened
 from holdfast.core.text.untrusted import has_injected_text, without_injected_text
 from holdfast.harnesses.base import Batch, Extent, file_extent
 from holdfast.harnesses.databases import read_only_database
-from holdfast.harnesses.fields import count, decoded, milliseconds
+from holdfast.harnesses.fields import count, decoded, milliseconds, text_of
 from holdfast.harnesses.openclaw import records, tools
 from holdfast.harnesses.openclaw.records import (
     PASSED_OVER,
@@ -312,6 +313,9 @@ def events_in(record: Record, frame: Frame) -> Iterable[Event]:
             return _digest(checkpoint, frame)
         case Record(type="model_change" | "session", model=str() as model) if model:
             return (ModelChanged(**frame.common(Origin.HARNESS), model=model),)
+        case Record(type="session_info"):
+            name = text_of(record.name) or ""
+            return (Titled(**frame.common(Origin.HUMAN), text=name, by_user=True),)
         case Record(type="custom_message"):
             return _brief(record.content, frame)
         case Record(type="reset"):

@@ -35,10 +35,10 @@ from holdfast.core.events.event import (
 from holdfast.core.text.untrusted import without_injected_text
 from holdfast.harnesses.base import Batch, Extent, file_extent
 from holdfast.harnesses.databases import read_only_database
-from holdfast.harnesses.fields import NOTHING, count, decoded
+from holdfast.harnesses.fields import NOTHING, count, decoded, text_of
 from holdfast.harnesses.opencode import tools
 from holdfast.harnesses.opencode.records import INFO, PART, Info, Part, Span, Tokens
-from holdfast.harnesses.record_events import Frame
+from holdfast.harnesses.record_events import Frame, title_event
 from holdfast.lazy_dataclass import dataclass
 
 _MAGIC: Final = b"SQLite format 3\0"
@@ -83,6 +83,8 @@ class _Place(msgspec.Struct):
     """The last message of this read so far."""
     noted: str = ""
     """The id of the to-do list that was reported last."""
+    title: str = ""
+    """The title that was reported last."""
     reached: MessageContext = msgspec.field(default_factory=MessageContext)
 
 
@@ -201,6 +203,7 @@ def _read(database: sqlite3.Connection, id: str, session: str, place: _Place, li
         limit -= len(message.content) + sum(len(part.content) for part in parts)
     if done:
         events += _todos(read_session, place)
+        events += _title_events(read_session, place)
         _finish(read_session, place)
     row = database.execute(_FOLDER, {"session": id}).fetchone()
     cwd = row[0] if row and row[0] else place.reached.cwd
@@ -232,6 +235,19 @@ def _todos(read_session: _Session, place: _Place) -> list[Event]:
     place.noted = frame.record
     todos = tuple(Todo(str(content), str(status)) for content, status, _ in rows)
     return [TodosChanged(**frame.common(Origin.ASSISTANT), todos=todos)]
+
+
+def _title_events(read_session: _Session, place: _Place) -> list[Event]:
+    """The session's title, if it is another one; until the first answer it only says when it began."""
+    row = read_session.database.execute(_TITLE, {"session": read_session.id}).fetchone()
+    title = str(row[0] or "") if row else ""
+    if not title or not place.until or title == place.title or _NO_TITLE.match(title):
+        return []
+    place.title = title
+    return [title_event(read_session.session, title, place.until)]
+
+
+_NO_TITLE: Final = re.compile(r"(?:New|Child) session - \d{4}-\d\d-\d\dT")
 
 
 def _finish(read_session: _Session, place: _Place) -> None:
@@ -378,6 +394,7 @@ _BEGINS: Final = (b'"info"', b'"messages"')
 
 class _ExportedSession(msgspec.Struct):
     id: str = ""
+    title: msgspec.Raw = NOTHING
     directory: str | None = None
     time: Span | None = None
 
@@ -432,6 +449,9 @@ def read_export(path: Path, session: str, cursor: str) -> Batch:
         whole = read_message(Row(frame.record, bytes(message.info)), parts, frame, reached)
         events += whole.events
         skipped += whole.skipped
+    title = text_of(export.info.title) or ""
+    if title and not _NO_TITLE.match(title) and events:
+        events.append(title_event(session, title, events[-1].at))
     return Batch(tuple(events), tuple(skipped), mark, done=True, cwd=export.info.directory or reached.cwd)
 
 
@@ -539,6 +559,11 @@ select content, status, time_updated
   from todo
  where session_id = :session
  order by position
+"""
+_TITLE: Final = """
+select title
+  from session
+ where id = :session
 """
 _FOLDER: Final = """
 select directory

@@ -11,7 +11,7 @@ from holdfast.core.memory.memory import Memory
 from holdfast.core.session.checkpoint import Checkpoint
 from holdfast.core.session.score import SessionScore
 from holdfast.core.session.session import Phase, Session
-from holdfast.stores.base import Captured, DailyCheckpoints, PageMark, RowHead, StoreCounts, Within
+from holdfast.stores.base import Captured, DailyCheckpoints, PageMark, RowHead, RowKind, StoreCounts, Within
 from holdfast.stores.codec import decode_event, decode_session, to_iso
 from holdfast.stores.sqlite import checkpoints, indexing, memories
 from holdfast.stores.sqlite.database import Bindings, Database
@@ -72,6 +72,14 @@ class Pages:
 
     def heads(self, limit: int) -> list[RowHead]:
         return [RowHead(*row) for row in self._database.rows(_HEADS, {"limit": limit})]
+
+    def ids_beginning(self, kind: RowKind, prefix: str, limit: int) -> list[str]:
+        bounds: Bindings = {"first": prefix, "last": f"{prefix}\U0010ffff", "limit": limit}
+        return [id for (id,) in self._database.rows(_IDS_BEGINNING[kind], bounds)]
+
+    def ids_around(self, kind: RowKind, id: str) -> tuple[str, str]:
+        before, after = (self._database.row(sql[kind], {"id": id}) for sql in (_ID_BEFORE, _ID_AFTER))
+        return str(before[0]) if before else "", str(after[0]) if after else ""
 
     def counts(self) -> StoreCounts:
         row = self._database.row(_COUNTS, {"live": Phase.LIVE.value})
@@ -169,6 +177,23 @@ select * from (
     select 'memory', id, session_key, created_at from memories order by created_at desc, id desc limit :limit
 )
 """
+
+_READ_IDS: Final = {
+    RowKind.SESSION: ("select key from sessions", "key"),
+    RowKind.CHECKPOINT: ("select id from session_checkpoints", "id"),
+    RowKind.BRIEF: ("select id from receipts", "id"),
+    RowKind.MEMORY: ("select id from memories", "id"),
+}
+_IDS_BEGINNING: Final = {
+    kind: f"{read} where {id} >= :first and {id} < :last order by {id} limit :limit"
+    for kind, (read, id) in _READ_IDS.items()
+}
+_ID_BEFORE: Final = {
+    kind: f"{read} where {id} < :id order by {id} desc limit 1" for kind, (read, id) in _READ_IDS.items()
+}
+_ID_AFTER: Final = {
+    kind: f"{read} where {id} > :id order by {id} limit 1" for kind, (read, id) in _READ_IDS.items()
+}
 
 _COUNTS = """
 select (select count(*) from sessions),

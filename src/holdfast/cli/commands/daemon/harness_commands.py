@@ -124,10 +124,11 @@ def statusline(*, key: str, project: Path | None) -> None:
     # The engine is heavy; the other commands of harnesses start without it.
     from holdfast.cli import access
     from holdfast.engine.hook_events import line_of
+    from holdfast.engine.ids import session_named
 
     with access.current_engine() as engine:
         if key:
-            sessions = [access.session_named(engine.store, key)]
+            sessions = [session_named(engine.store, key)]
         else:
             sessions = engine.store.sessions_of_project(access.project_at(project).project_id, 0, 1)
         if sessions:

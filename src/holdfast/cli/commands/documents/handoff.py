@@ -26,6 +26,7 @@ from holdfast.core.text.untrusted import fence, from_repository
 from holdfast.engine.documents import handoff as handoffs
 from holdfast.engine.documents.handoff import HandoffFile, HandoffFinding, Verdict
 from holdfast.engine.engine import Engine
+from holdfast.engine.ids import session_named
 from holdfast.engine.recording.preview import session_and_events
 from holdfast.errors import HoldfastError
 from holdfast.harnesses.base import Opening
@@ -244,7 +245,7 @@ def pickup(*, name: str, yes: bool, session: str, project: Path | None, as_json:
         _agree()
     with access.current_engine() as engine:
         around = engine.store.session(access.surrounding_session())
-        chosen = access.session_named(engine.store, session) if session else around
+        chosen = session_named(engine.store, session) if session else around
         picked_up = handoffs.pick_up(engine, file, chosen)
     if as_json:
         give_json(_verified_row(picked_up, findings) | {"text": picked_up.text})

@@ -1,0 +1,201 @@
+"""The title of a session: what it is about, in one line that a person recognises it by.
+
+It is made from the user's requests. The newest that asks for some work and says which wins, because goals
+change; else the newest that says what it is about. An errand ("commit and push"), a question about the
+progress or a word of agreement says nothing about it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from holdfast.core.events.event import Action
+from holdfast.core.evidence.prose import reader
+from holdfast.core.evidence.trail import Trail, Utterance
+from holdfast.core.text.lazy_patterns import compiled
+from holdfast.core.text.strings import content_words, one_line
+from holdfast.core.work.state import TITLE_CHARS
+
+TELLING_WORDS: Final = 3
+"""A request with at least this many words of its own says what the work is about."""
+REPORT_WORDS: Final = 4
+"""With as many, a current goal that asks for nothing, such as a finding of a review, still names the work."""
+LEAD_WORDS: Final = 2
+"""A sentence with fewer only leads up to the next one."""
+PIECES_READ: Final = 8
+"""How many sentences at the beginning of a request may be its title."""
+LONG_TOKEN: Final = 30
+"""A longer path is shown by its last part."""
+
+
+def title_of_trail(trail: Trail) -> str:
+    """What a session is about, by its requests, else by what was done in it; empty if nothing is known."""
+    remark, best, most = "", "", 0
+    for request in _requests(trail):
+        if reader.is_generic(request.text) or reader.is_bare_command(request.text):
+            continue
+        headline = _headline(request.text)
+        words = _telling_words(headline)
+        is_goal = request is trail.goal and words >= REPORT_WORDS and not _REMARK.match(headline)
+        if words >= TELLING_WORDS and (is_goal or _ASKS_FOR_WORK.match(headline)):
+            return shortened_title(headline)
+        if words >= TELLING_WORDS:
+            remark = remark or headline
+        elif words > most or not best:
+            best, most = headline, words
+    return shortened_title(remark or best) or _title_of_work(trail)
+
+
+def shortened_title(text: str) -> str:
+    """A text as a title: one line of at most 60 characters that ends with a whole word."""
+    text = one_line(_MARKUP.sub("", text))
+    text = " ".join(map(_short_token, text.split(" "))).strip(" ,;:-–—")
+    text = text.rstrip(".")
+    if len(text) <= TITLE_CHARS:
+        return text
+    cut = text[: TITLE_CHARS - 1]
+    if not text[TITLE_CHARS - 1].isspace():
+        ends = [cut.rfind(" "), *(cut.rfind(mark) for mark in ("/", "_", "、", "，"))]
+        end = ends[0] if ends[0] > TITLE_CHARS // 3 else max(ends)
+        cut = cut[:end] if end > 0 else cut
+    return f"{_DANGLING.sub('', cut).rstrip(' ,;:-–—(')}…"
+
+
+def _requests(trail: Trail) -> Iterator[Utterance]:
+    """The requests of the user: the current goal, then the newest first."""
+    seen: set[str] = set()
+    for request in (trail.goal, *reversed(trail.prompts), trail.first_prompt):
+        if request is not None and request.text not in seen:
+            seen.add(request.text)
+            yield request
+
+
+def _headline(request: str) -> str:
+    """The sentence of a request that says most about the work, without what leads up to it."""
+    best, most = "", -1
+    for number, piece in enumerate(_pieces(request)):
+        headline = _without_opening(piece)
+        words = _telling_words(headline)
+        if words >= LEAD_WORDS:
+            return headline
+        if words > most and headline:
+            best, most = headline, words
+        if number == PIECES_READ:
+            break
+    return best
+
+
+def _pieces(request: str) -> Iterator[str]:
+    """The sentences and lines of a request, without code, tags, images and list marks."""
+    text = _BLOCK.sub("\n", request)
+    text = _LONE_TAG.sub(" ", text)
+    command = _COMMAND.match(text)
+    if command:
+        rest = text[command.end() :]
+        text = rest if _telling_words(rest) >= LEAD_WORDS else f"{command['name'].replace('-', ' ')} {rest}"
+    for piece in _BOUNDARY.split(text):
+        bare = _LIST_MARK.sub("", one_line(piece).strip(" \\─═_*|>"))
+        if any(char.isalpha() for char in bare):
+            yield bare
+
+
+def _without_opening(sentence: str) -> str:
+    """A sentence without words of agreement, politeness and asking: "can you please add" becomes "Add"."""
+    rest, asks = sentence, False
+    while match := _OPENING.match(rest):
+        if match.end() == 0:
+            break
+        asks = asks or bool(match["asking"])
+        rest = rest[match.end() :]
+    if not rest:
+        return ""
+    if asks:
+        rest = rest.rstrip("?？ ")
+    first = rest.split(" ", 1)[0]
+    return rest[0].upper() + rest[1:] if first.isalpha() and first.islower() else rest
+
+
+def _telling_words(text: str) -> int:
+    """How many words of a text say what the work is about; two signs of a script without spaces are one."""
+    words = {word for word in content_words(text) if not word.isdigit()} - _ERRANDS
+    unspaced = sum(len(run) for run in _UNSPACED.findall(text))
+    return len(words) + unspaced // 2
+
+
+def _title_of_work(trail: Trail) -> str:
+    """A title from what was done, for a session whose requests say nothing."""
+    edited = [touch.path for touch in trail.files if touch.action in (Action.EDIT, Action.WRITE)]
+    if edited:
+        others = f" and {len(edited) - 1} more" if len(edited) > 1 else ""
+        return shortened_title(f"Changes to {edited[-1].rsplit('/', 1)[-1]}{others}")
+    return shortened_title(next((_headline(statement.text) for statement in trail.statements), ""))
+
+
+def _short_token(token: str) -> str:
+    if len(token) <= LONG_TOKEN or "/" not in token:
+        return token
+    return token.rstrip("/").rsplit("/", 1)[-1]
+
+
+_BLOCK: Final = compiled(
+    r"```.*?(?:```|\Z)|<(?P<tag>[a-zA-Z][\w-]*)(?:\s[^<>]*)?>.*?</(?P=tag)>"
+    r"|\[(?:Image|Pasted text|File)[^\]\n]{0,80}\]",
+    re.DOTALL,
+)
+_LONE_TAG: Final = compiled(r"</?[a-z][\w-]*>")
+_COMMAND: Final = compiled(r"\s*/(?P<name>[a-zA-Z][\w:-]*)(?=\s)")
+_BOUNDARY: Final = compiled(
+    r"(?<=[.!?])\s+(?!\d)|(?<=[。！？])|\s*\n\s*(?![a-z@])|(?<=:)\s+(?=#)|\s+-{2,}\s+"
+)
+_LIST_MARK: Final = compiled(
+    r"\A(?:#{1,6}\s+|[-*•]\s+|\(?\d{1,3}[.)]\s+|\W?\[[ x]\]\s+|(?i:plan|task|goal|feature)\s*:\s+)+"
+)
+_MARKUP: Final = compiled(r"[`]|\*\*|^\s*#{1,6}\s")
+_DANGLING: Final = compiled(
+    r"(?:\s+(?:a|an|and|are|as|at|be|but|by|can|for|from|has|have|if|in|into|is|it|its|my|of|on|or|our|so|"
+    r"that|the|their|this|to|was|we|were|when|where|which|with|you|your))+\s*\Z",
+    re.IGNORECASE,
+)
+_UNSPACED: Final = compiled(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+_OPENING: Final = compiled(
+    r"\s*(?:(?:ok(?:ay)?|yes|yep|yeah|yup|no|nope|sure|great|good|cool|nice|perfect|awesome|thanks?(?: you)?|"
+    r"thx|hi|hello|hey|wait|oh|ah|hmm+|um+|uh+|sorry|well|fair enough|never ?mind|actually|also|and|but|so|"
+    r"now|then|next|just|pls|quick (?:thing|question|one)|question|q|btw|regarding|again|maybe|i think|"
+    r"(?:implement|execute|follow) the following plan|without doing any changes)(?![\w'/.-])"
+    r"[\s,.:;!?—–-]*"
+    r"|(?P<asking>(?:can|could|would|will|shall|should) (?:you|we|i)\b(?: mind)?|"
+    r"(?:are|is) (?:we|it) (?:able|possible) to\b|let'?s\b|let us\b|do you think (?:you|we) could\b|"
+    r"i(?:'d| would)? (?:do )?(?:also )?(?:want|like|need|would like)(?: to ask)?(?: you)? to\b|"
+    r"we (?:should|need to|want to|have to|must)\b|you (?:should|need to|must)\b|help me(?: to)?\b|please\b)"
+    r"[\s,:]*)",
+    re.IGNORECASE,
+)
+_ASKS_FOR_WORK: Final = compiled(
+    r"(?:[A-Z]{2,8}-\d+\W+)?(?:add|adapt|align|allow|analy[sz]e|build|bump|cache|change|clean|convert|create|debug|"
+    r"delete|deploy|design|document|enable|evaluate|explore|extend|extract|find|fix|handle|implement|"
+    r"improve|include|inject|integrate|introduce|inver(?:t|se)|investigate|merge|mend|migrate|modify|move|"
+    r"optimi[sz]e|parse|port|prevent|redesign|reduce|refactor|release|remove|rename|reorder|replace|research|set|"
+    r"rework|rewrite|search|set ?up|simplify|spawn|split|support|switch|test|track|translate|update|"
+    r"upgrade|use|validate|work on|wrap|write)\b",
+    re.IGNORECASE,
+)
+_REMARK: Final = compiled(
+    r"(?:i|i'm|i've|i'd|we|we're|we've|it|it's|that|that's|this|these|those|there|things?|you|do|does|did|is|"
+    r"are|was|were|can|couldn't|if|what|which|where|why|how|when|who|not sure|seems?|same|check|latest)\b",
+    re.IGNORECASE,
+)
+"""How a sentence begins that tells or asks something instead of saying what is to be done."""
+_ERRANDS: Final = frozenset(
+    """add again amend answer approach ask branch branches change changes check checks ci code comment
+    comments commit commits committed conflict conflicts continue create current done draft everything
+    expected fail failing fails feedback file files fix fixed follow following further github good got idea
+    implement instructions issue issues let level look looking main make markdown master merge merged message
+    missing nice ok one ones open option options origin outcome plan please pr present problem prs pull push
+    pushed question questions readme rebase redo remaining remote rest resolve retry review reviews run
+    running same save see session sessions settings severity show skill something still stuff suggestion
+    suggestions summarize sure task tasks test tests thanks there thing things think try update updated
+    version want way work workflow working works write wrong yet""".split()
+)
+"""Words that say how to go on, not with what."""
