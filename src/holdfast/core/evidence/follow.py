@@ -36,10 +36,8 @@ from holdfast.core.evidence.commands import exit_meaning, outcomes, shell
 from holdfast.core.evidence.commands.exit_meaning import passes_failed_tests
 from holdfast.core.evidence.commands.purpose import Purpose, purpose_of
 from holdfast.core.evidence.items import after_message, planned_items, requested_items
-from holdfast.core.evidence.kinds import NoteKind
 from holdfast.core.evidence.lineage import started_anew, without_done
 from holdfast.core.evidence.notes import (
-    NOTE_KEPT,
     after_prompt,
     after_reply,
     after_report,
@@ -48,6 +46,7 @@ from holdfast.core.evidence.notes import (
     confirmed_in,
     reply_note,
     with_notes,
+    with_plan,
 )
 from holdfast.core.evidence.patches import FileChange, changes_in_patch
 from holdfast.core.evidence.prose import cues, reader
@@ -66,8 +65,6 @@ from holdfast.core.evidence.trail import (
     WHOLE_KEPT,
     CommandRun,
     FileTouch,
-    Note,
-    NoteSource,
     OpenCall,
     Running,
     Trail,
@@ -211,21 +208,12 @@ def _with_plan(trail: Trail, plan: str, event: Replied) -> Trail:
     """The trail after the user approved a plan: it is the request now, with its steps as items."""
     items = planned_items(plan, event.at, event.record)
     # Where the plan is in a file, only the question says what it is about.
-    wanted = reader.plan_outline(plan) or event.question.removeprefix("Plan: ")
-    if not wanted:
+    outline = reader.plan_outline(plan) or event.question.removeprefix("Plan: ")
+    if not outline:
         return fast_replace(trail, items=items or trail.items)
-    goal = Utterance(shortened(wanted, TEXT_KEPT), event.at, event.record)
-    request = Note(
-        NoteKind.REQUEST,
-        f"Approved plan: {shortened(wanted, NOTE_KEPT)}",
-        event.at,
-        event.record,
-        trail.steps,
-        source=NoteSource.PLAN,
-        turn=trail.turns,
-    )
-    others = tuple(note for note in trail.notes if note.record != event.record)
-    return fast_replace(trail, goal=goal, notes=with_notes(others, (request,)), items=items or trail.items)
+    goal = Utterance(shortened(outline, TEXT_KEPT), event.at, event.record)
+    notes = with_plan(trail, outline, event)
+    return fast_replace(trail, goal=goal, notes=notes, items=items or trail.items)
 
 
 def _stated(trail: Trail, event: AssistantText) -> Trail:

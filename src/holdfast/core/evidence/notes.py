@@ -151,6 +151,22 @@ def reply_note(event: Replied, refused: OpenCall | None, step: int) -> Note:
     )
 
 
+def with_plan(trail: Trail, outline: str, event: Replied) -> Notes:
+    """The notes after the user approved a plan, which is the request now."""
+    text = f"Approved plan: {shortened(outline, NOTE_KEPT)}"
+    request = Note(
+        NoteKind.REQUEST,
+        text,
+        event.at,
+        event.record,
+        trail.steps,
+        source=NoteSource.PLAN,
+        turn=trail.turns,
+    )
+    others = tuple(note for note in trail.notes if note.record != event.record)
+    return with_notes(others, (request,))
+
+
 RULE_WORDS: Final = compiled(r"\b(?:must|never|always|don['’]t|do not|only|instead)\b", re.IGNORECASE)
 _SHORTEST_RULE, _LONGEST_RULE = 4, 60
 _PASTED: Final = compiled(r'["}\]]\s?[,:]\s?["{\[]|\{\s?"')
