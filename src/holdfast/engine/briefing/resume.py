@@ -505,7 +505,8 @@ def _mark_answered(engine: Engine, session: Session) -> None:
 
 def note_given(engine: Engine, session: Session, composed: ComposedBrief) -> None:
     """Note that a session started with this brief, where no hook's answer carried it."""
-    _store_receipt(engine, session, composed)
+    with engine.store.writing():
+        _store_receipt(engine, session, composed)
     _mark_answered(engine, session)
 
 
