@@ -507,7 +507,7 @@ def note_given(engine: Engine, session: Session, composed: ComposedBrief) -> Non
     """Note that a session started with this brief, where no hook's answer carried it."""
     with engine.store.writing():
         _store_receipt(engine, session, composed)
-    _mark_answered(engine, session)
+        _mark_answered(engine, session)
 
 
 def _store_receipt(engine: Engine, session: Session, composed: ComposedBrief) -> None:
