@@ -117,7 +117,7 @@ def test_a_row_is_a_line_and_cannot_pose_as_two(person: Person) -> None:
     person.prompts("mend it", session="s1\nforged  row\x0b\u2028\x85and another")
     lines = person.types("sessions").out.splitlines()
     assert len(lines) == 2
-    assert "s1 forged row and another" in lines[1]
+    assert "s1 forge  " in lines[1]
 
 
 def test_the_log_holds_nothing_raw_and_no_forged_line(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ class Work:
 
     def rows(self) -> list[dict[str, Any]]:
         """The checkpoints as a program sees them."""
-        return [checkpoint_row(one) for one in self.checkpoints()]
+        return [checkpoint_row(one, lambda _: "") for one in self.checkpoints()]
 
     def brief_after_compaction(self) -> tuple[str, Receipt]:
         self.hook("PreCompact", trigger="manual")
