@@ -27,6 +27,17 @@ from tests.cli.conftest import HARNESS, Done, Person
 LOOKING = [
     ["sessions"],
     ["sessions", "--limit", "1"],
+    ["show"],
+    ["show", "s1"],
+    ["checkpoints"],
+    ["checkpoints", "--all", "--search", "retries"],
+    ["checkpoints", "--session", "s1"],
+    ["config"],
+    ["brief"],
+    ["brief", "--budget", "300"],
+    ["recall", "retries"],
+    ["recall", "nothing-says-this", "--kind", "file"],
+    ["recall", "queue", "--all-projects", "--since", "7d", "--limit", "2"],
     [
         "sessions",
         "--project",
@@ -39,19 +50,8 @@ LOOKING = [
         "retries queue",
         "--all",
     ],
-    ["show"],
-    ["show", "s1"],
-    ["checkpoints"],
-    ["checkpoints", "--all", "--search", "retries"],
-    ["checkpoints", "--session", "s1"],
-    ["config"],
-    ["brief"],
-    ["brief", "--budget", "300"],
     ["brief", "--session", "s1"],
     ["brief", "--given", "s2"],
-    ["recall", "retries"],
-    ["recall", "nothing-says-this", "--kind", "file"],
-    ["recall", "queue", "--all-projects", "--since", "7d", "--limit", "2"],
 ]
 SETTINGS = "[continuity]\nprompt_interval = 12\n[capture]\nexclude = ['~/private']\n"
 HEAVY = {

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
-from functools import cache
 from typing import Annotated, Any, Final, Literal, TypeAlias, cast
 
 import msgspec
@@ -269,9 +268,9 @@ def _recall(engine: Engine, caller: Caller, request: ToRecall) -> Recalled:
     findings = recall(engine, caller.project, Query(request.query, limit, request.kinds))
     note_recalled(engine, caller.session, [finding.id for finding in findings])
     redactor, now = engine.redactor(caller.project), engine.clock()
-    titles = cache(lambda key: _title(engine, key))
+    titles = {key: _title(engine, key) for key in {finding.session for finding in findings}}
     lines = [
-        redactor.of_session(finding.session)(_line(finding, now, titles(finding.session)))
+        redactor.of_session(finding.session)(_line(finding, now, titles[finding.session]))
         for finding in findings
     ]
     return Recalled(len(lines), fence("\n".join(lines)) if lines else "")

@@ -37,7 +37,12 @@ TitleLookup: TypeAlias = Callable[[str], str]
 
 def title_lookup(engine: Engine) -> TitleLookup:
     """A function that gives the title of a session by its key, each read once; empty if that is gone."""
-    return cache(lambda key: _title_by_key(engine, key))
+
+    @cache
+    def title(key: str) -> str:
+        return _title_by_key(engine, key)
+
+    return title
 
 
 def _title_by_key(engine: Engine, key: str) -> str:
