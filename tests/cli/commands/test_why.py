@@ -75,6 +75,9 @@ def test_an_imported_session_can_be_shown_and_handed_over(owner: Person) -> None
     assert "Why is it slow?" in shown.out
     assert "app.py" in shown.out
     assert len(owner.types("checkpoints", "--json").json) == 1
+    brief = owner.types("brief", "--session", "s1")
+    assert "Why is it slow?" in brief.out
+    assert "Why is it slow?" not in owner.types("brief").out, "it ended a day ago"
     made = owner.types("handoff", "create", "Go on with the index", "--json").json
     assert made["session"] == "s1"
     assert "app.py" in made["text"]

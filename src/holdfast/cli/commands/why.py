@@ -15,7 +15,7 @@ from holdfast.cli import daemon_requests
 from holdfast.cli.daemon_requests import ProjectChoice, current_view
 from holdfast.cli.options import command, json_option, project_option
 from holdfast.cli.printing import give, give_json, say
-from holdfast.core.text.strings import elapsed, one_line, shortened
+from holdfast.core.text.strings import ago, one_line, shortened
 from holdfast.core.text.untrusted import printable
 
 WIDTH: Final = 80
@@ -81,8 +81,8 @@ def _lines(answer: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _session_lines(row: Mapping[str, Any], *, is_of_line: bool) -> Iterator[str]:
-    age = elapsed(daemon_requests.now() - _moment(row["at"]))
-    facts = [f"{age} ago", row["harness"], row["session_key"][:8], "imported" if row["imported"] else ""]
+    age = ago(daemon_requests.now() - _moment(row["at"]))
+    facts = [age, row["harness"], row["short_id"], "imported" if row["imported"] else ""]
     yield shortened(_plain(row["title"]), TITLE_CHARS) or "(no title)"
     yield f"  {' · '.join(filter(None, facts))}"
     turns = [turn for turn in row["turns"] if turn["wrote_line"] or not is_of_line]

@@ -39,6 +39,7 @@ class FileSessionRow(BaseModel):
     """A session that changed the file."""
 
     session_key: str
+    short_id: str = Field(description="The beginning of its key that names it alone.")
     title: str
     harness: str = Field(description="Empty if nothing but its edits is stored any more.")
     imported: bool

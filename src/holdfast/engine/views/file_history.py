@@ -26,11 +26,13 @@ from holdfast.core.evidence.trail import Trail
 from holdfast.core.session.session import is_imported, title_of
 from holdfast.core.text.strings import one_line
 from holdfast.engine.engine import Engine
+from holdfast.engine.ids import short_id
 from holdfast.engine.recording.imported_work import with_work
 from holdfast.engine.views.serialisation import Row
 from holdfast.errors import PathRefused
 from holdfast.files import worktree
 from holdfast.lazy_dataclass import dataclass
+from holdfast.stores.base import RowKind
 from holdfast.stores.codec import to_iso
 
 EDITS_READ: Final = 2_000
@@ -158,6 +160,7 @@ def _session_row(engine: Engine, key: str, edits: Sequence[FileEdit], mark: byte
         turns.sort(key=lambda turn: turn["wrote_line"] is not True)
     return {
         "session_key": key,
+        "short_id": short_id(engine.store, RowKind.SESSION, key),
         "title": (title_of(session) if session else "") or str(turns[0]["asked"]),
         "harness": session.harness if session else "",
         "imported": session is not None and is_imported(session),
