@@ -15,7 +15,7 @@ from holdfast.engine.engine import Engine
 from holdfast.engine.hook_events import receive_hook_event
 from holdfast.engine.recording.importing import ImportChoice, ImportResult, Survey, survey, take_in
 from holdfast.harnesses.base import Envelope, Reader
-from holdfast.stores.base import EVERYWHERE, SearchDocument
+from holdfast.stores.base import RECORDS, SearchDocument, Within
 from holdfast.stores.sqlite import SqliteStore, open_in_memory
 from tests.harnesses import claude_code_records as claude
 
@@ -72,6 +72,27 @@ class Attic:
         os.utime(path, (at / 1000, at / 1000))
         return path
 
+    def edits(
+        self, key: str, asked: str, why: str, file: str, text: str, said: str = claude.TIME, at: int = NOW
+    ) -> Path:
+        """A transcript with a turn in which the agent says why and edits a file; more if it is there."""
+        path = self.root / ".claude" / "projects" / "p" / f"{key}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        about: claude.Json = {"cwd": self.project, "sessionId": key, "timestamp": said}
+        number, call = next(self.numbers), f"toolu_{next(self.numbers)}"
+        name = file if file.startswith("/") else f"{self.project}/{file}"
+        edit = claude.tool_use("Edit", call, file_path=name, old_string="x", new_string=text)
+        lines = (
+            claude.user(asked, f"u{number}", **about),
+            claude.assistant(claude.text(why), uuid=f"a{number}", request=f"m{number}", **about),
+            claude.assistant(edit, uuid=f"b{number}", request=f"n{number}", **about),
+            claude.user([claude.tool_result("done", call)], f"r{number}", **about),
+        )
+        with path.open("a", encoding="utf-8") as transcript:
+            transcript.writelines(json.dumps(line) + "\n" for line in lines)
+        os.utime(path, (at / 1000, at / 1000))
+        return path
+
     def survey(self, since: int = 0, project_id: str = "") -> Survey:
         return survey(self.engine(), self.candidates(), ImportChoice(since, project_id))
 
@@ -84,7 +105,9 @@ class Attic:
         return take_in(self.engine(), self.survey().sessions, SPACE_LEFT, lambda _: None)
 
     def documents(self) -> list[SearchDocument]:
-        return sorted(self.store.documents(EVERYWHERE, 10_000), key=lambda one: (one.session, one.place))
+        """The passages and digests of sessions."""
+        said = self.store.documents(Within(None, kinds=RECORDS), 10_000)
+        return sorted(said, key=lambda one: (one.session, one.place))
 
     def payload(self, key: str, event: str, **fields: str) -> str:
         path = self.root / ".claude" / "projects" / "p" / f"{key}.jsonl"

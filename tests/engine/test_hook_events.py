@@ -11,7 +11,7 @@ from holdfast.core.session.session import Phase, Process, Trigger
 from holdfast.engine.hook_events import line_of, receive_hook_event, show_status
 from holdfast.engine.upkeep import maintain
 from holdfast.harnesses.base import Envelope
-from holdfast.settings import Capture, Config, Continuity
+from holdfast.settings import Capture, Config, Continuity, Records
 from tests.engine.stage import MINUTE, Stage
 
 
@@ -242,9 +242,9 @@ class TestTimeAlone:
             stage.payload("a", "compaction", transcript="")
             stage.now += MINUTE
         stage.now += 8 * 24 * 60 * MINUTE
-        assert maintain.prune(stage.engine(), retention_days=7).checkpoints == 2
+        assert maintain.prune(stage.engine(), retention_days=7, records=Records()).checkpoints == 2
         stage.now += 90 * 24 * 60 * MINUTE
-        assert maintain.prune(stage.engine(), retention_days=7).checkpoints == 1
+        assert maintain.prune(stage.engine(), retention_days=7, records=Records()).checkpoints == 1
 
     def test_at_most_fifty_checkpoints_a_session(self, stage: Stage) -> None:
         stage.config = Config(continuity=Continuity(max_checkpoints_per_session=3))

@@ -119,7 +119,7 @@ def test_a_pruned_session_goes_with_all_that_belongs_to_it(store: Store) -> None
             store.add_checkpoint(checkpoint(key, session=key))
         store.add_document(document("free", "parser"))
     with store.writing():
-        assert store.prune_sessions(NOON + 1) == 1
+        assert store.prune_sessions(NOON + 1, NOON + 1) == 1
     assert store.session("old") is None
     assert store.events("old", ALL) == []
     assert store.cursor("old.jsonl") == ""
@@ -138,7 +138,7 @@ def test_a_live_session_is_never_pruned(store: Store) -> None:
     with store.writing():
         for phase in Phase:
             store.put_session(session(phase.value, phase=phase, last_event_at=0))
-        assert store.prune_sessions(NOON) == 2
+        assert store.prune_sessions(NOON, NOON) == 2
     assert _keys(store) == ["live"]
 
 

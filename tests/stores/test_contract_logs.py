@@ -122,7 +122,7 @@ def test_a_log_goes_if_someone_says_so_and_never_by_itself(store: Store) -> None
         assert store.forget(["forgotten"], NOON).events == len(LOG)
         store.put_session(session("over", phase=Phase.ENDED, last_event_at=NOON - 1))
         store.add_to_log("over", LOG)
-        assert store.prune_sessions(NOON) == 0
+        assert store.prune_sessions(NOON, NOON) == 0
     assert store.log("forgotten", "", ALL) == []
     assert store.log("over", "", ALL) == list(LOG)
 

@@ -224,7 +224,7 @@ def test_a_memory_outlives_the_session_that_it_was_said_in(store: Store) -> None
     kept(store, memory("m1", session="s1"))
     with store.writing():
         store.put_session(ended("s1", last_event_at=0))
-        assert store.prune_sessions(NOON) == 1
+        assert store.prune_sessions(NOON, NOON) == 1
     assert found(store, "port", SHOP) == ["m1"]
     assert store.memory("m1") == memory("m1", session="s1")
 

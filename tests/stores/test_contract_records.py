@@ -97,7 +97,7 @@ def test_what_a_session_said_outlives_it(store: Store) -> None:
         store.add_document(replace(passage("words"), kind="digest"))
         store.add_document(replace(passage("other"), kind="other"))
     with store.writing():
-        assert store.prune_sessions(NOON + 1) == 1
+        assert store.prune_sessions(NOON + 1, NOON + 1) == 1
     assert found(store) == ["said", "words"]
     assert store.unindexed(NOON + 1, ALL) == []
     assert store.scores(ALL) == []

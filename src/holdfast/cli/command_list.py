@@ -43,6 +43,7 @@ SECTIONS: Final = {
     "What is watched and kept": {
         "sessions": Entry("sessions", "sessions", "List the sessions that were seen."),
         "show": Entry("sessions", "show", "Show what was done in a session, and where it stands."),
+        "why": Entry("why", "why", "Show which sessions changed a file, what was asked, and why."),
         "checkpoints": Entry("sessions", "checkpoints", "List checkpoints, the newest first."),
         "checkpoint": Entry("checkpoint", "checkpoint", "Take a checkpoint of a session now."),
         "brief": Entry("brief", "brief", "Show what the next session would be given back."),

@@ -18,6 +18,7 @@ from holdfast.core.brief.compose import Receipt
 from holdfast.core.events.event import Event
 from holdfast.core.events.identity import Site
 from holdfast.core.events.world import Project
+from holdfast.core.evidence.file_edits import EditUpdate, FileEdit
 from holdfast.core.memory.memory import Memory, Merits
 from holdfast.core.session.checkpoint import Checkpoint
 from holdfast.core.session.rolling import Outline
@@ -186,6 +187,7 @@ __all__ = [
     "UNREDACTED",
     "Captured",
     "Change",
+    "ChangedFile",
     "DailyCheckpoints",
     "Dropped",
     "Hit",
@@ -301,6 +303,15 @@ class Lineage:
     parent: str
     kind: str
     at: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedFile:
+    """A file that sessions changed, when last, and how many did."""
+
+    path: str
+    at: int
+    sessions: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -438,8 +449,11 @@ class Store(Findable, Forgettable, Protocol):
         """Delete checkpoints older than `before`, or `newest_before` for a session's newest; how many."""
         ...
 
-    def prune_sessions(self, before: int) -> int:
-        """Delete sessions that ended before that time, with all that belongs to them; returns how many."""
+    def prune_sessions(self, before: int, imported_before: int) -> int:
+        """Delete sessions that ended before that time, with all that belongs to them; returns how many.
+
+        Imported ones are kept until `imported_before`, as their passages are.
+        """
         ...
 
     # Lineage and receipts
@@ -562,6 +576,53 @@ class Store(Findable, Forgettable, Protocol):
 
     def scores(self, limit: int) -> list[SessionScore]:
         """The sessions' scores, the latest first."""
+        ...
+
+    # File edits, which outlive their session as passages do, and the work of imported sessions.
+
+    def update_file_edits(
+        self, session: str, updates: Sequence[EditUpdate], redactor: str = UNREDACTED
+    ) -> None:
+        """Store what an event says about a session's edits, in order.
+
+        An edit is known by session, record and path: the same one again changes only what is known better.
+        One whose call failed is deleted; a stronger reason replaces a weaker one.
+        """
+        ...
+
+    def file_edits(self, project_id: str, paths: Sequence[str], limit: int) -> list[FileEdit]:
+        """The edits of these files whose calls succeeded, the newest first."""
+        ...
+
+    def renames_to(self, project_id: str, paths: Sequence[str]) -> list[FileEdit]:
+        """The edits that moved a file or folder to one of these paths, the newest first."""
+        ...
+
+    def edited_files(self, project_id: str, limit: int) -> list[ChangedFile]:
+        """The files of a project that were changed, the last changed first."""
+        ...
+
+    def prune_file_edits(self, before: int, limit: int) -> int:
+        """Delete at most `limit` edits older than that time; returns how many."""
+        ...
+
+    def put_imported_work(self, session: str, at: int, extent: str) -> None:
+        """Note that a session was imported, and of how much of its transcript the work state is.
+
+        An empty extent says that the work state is still to be derived.
+        """
+        ...
+
+    def imported_work(self, session: str) -> str | None:
+        """That extent; None for a session that was not imported."""
+        ...
+
+    def waiting_imports(self, limit: int) -> list[str]:
+        """The imported sessions whose work state is still to be derived, the latest first."""
+        ...
+
+    def drop_imported_work(self, session: str) -> None:
+        """Remove the note: the session is no longer an import."""
         ...
 
     # Logs, each a list of records in order of arrival.

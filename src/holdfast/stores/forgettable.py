@@ -27,6 +27,8 @@ class Dropped:
     receipts: int = 0
     documents: int = 0
     memories: int = 0
+    edits: int = 0
+    """File edits."""
     mentions: int = 0
     """Other rows from which the forgotten text was removed."""
 

@@ -64,12 +64,13 @@ def test_what_was_imported_is_over_listed_and_not_imported_again(person: Person)
     path = keeps(person, "s1", "Why is it slow?", "The index is missing.")
     content = path.read_bytes()
     done = person.types("import", "--yes")
-    assert (done.status, done.out) == (0, "imported: 1 session, 1 passages, 0.0 MB of text\n")
+    assert (done.status, done.out) == (0, "imported: 1 session, 1 passage, 0.0 MB of text\n")
     (session,) = person.types("sessions", "--json").json
     assert (session["session_key"], session["phase"], session["prompt_count"]) == ("s1", "ended", 1)
     assert session["imported"] is True
     listed = person.types("sessions").out.splitlines()[1].split()
     assert {"s1", "claude-code", "imported"} <= set(listed)
+    assert session["title"] == "Why is it slow?"
     assert "not merely imported" in person.types("sessions", "--scores").err
     again = person.types("import", "--yes", "--json").json
     assert (again["sessions"], again["left_out"], again["imported"]) == (0, {"done": 1}, None)
@@ -88,12 +89,20 @@ def test_where_all_that_was_said_is_too_old_nobody_is_told_that_it_can_be_found(
 def test_a_handoff_of_an_imported_session_is_written_from_its_transcript(person: Person) -> None:
     path = keeps(person, "s1", "Why is it slow?", "The index is missing.")
     person.types("import", "--yes")
-    refused = person.types("handoff", "create", "Go on", "--session", "s1")
-    assert (refused.status, refused.out) == (1, "")
-    assert "only what was said is kept: it was imported" in refused.err
-    assert f"--harness claude-code --transcript {path}" in refused.err
     named = ("--harness", "claude-code", "--transcript", str(path))
-    assert "Why is it slow?" in person.types("handoff", "create", "Go on", *named, "--json").json["text"]
+    for chosen in (named, ("--session", "s1"), ()):
+        made = person.types("handoff", "create", "Go on", *chosen, "--json").json
+        assert "Why is it slow?" in made["text"]
+
+
+def test_a_handoff_is_also_written_when_the_transcript_is_gone_and_says_so(person: Person) -> None:
+    path = keeps(person, "s1", "Why is it slow?", "The index is missing.")
+    person.types("import", "--yes")
+    path.unlink()
+    done = person.types("handoff", "create", "Go on", "--session", "s1", "--json")
+    assert "Why is it slow?" in done.json["text"]
+    assert "Its transcript is gone since it was imported; this is what was kept then." in done.err
+    assert "Its transcript is gone" in person.types("show", "s1").err
 
 
 def test_json_says_what_was_found_and_what_was_imported(person: Person) -> None:
@@ -133,7 +142,7 @@ def test_sessions_in_a_database_are_imported_once_and_read_on(person: Person) ->
     content = whole.read_bytes()
     look = person.types("import", "openclaw", "--dry-run", "--json").json
     assert [(row["harness"], row["sessions"]) for row in look["found"]] == [("openclaw", 1)]
-    assert person.types("import", "--yes").out.startswith("imported: 1 session, 1 passages")
+    assert person.types("import", "--yes").out.startswith("imported: 1 session, 1 passage,")
     assert person.types("import", "--yes", "--json").json["left_out"] == {"done": 1}
     assert whole.read_bytes() == content
     later = {**openclaw.assistant(openclaw.text("Its crane index is missing.")), **about}

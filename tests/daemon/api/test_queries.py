@@ -8,9 +8,11 @@ from urllib.parse import quote
 
 import pytest
 
+from holdfast.core.events.event import Action
 from holdfast.core.events.world import Project
+from holdfast.core.evidence.file_edits import SAYS_WHY, FileEdit
 from holdfast.core.evidence.kinds import Section
-from tests.daemon.api.served import SECRET, Caller, Furnished, pages
+from tests.daemon.api.served import NEWEST, SECRET, Caller, Furnished, pages
 from tests.stores.contract import checkpoint
 
 PAGES = ("/", "/memory", "/sessions/s1")
@@ -93,6 +95,34 @@ class TestLists:
         assert texts["where"][-1] == "Needs: The tests need Redis on port 6380."
         decision = told["work"]["decisions"][0]
         assert (decision["source"], decision["kind"], decision["by_user"]) == ("r2", "decision", False)
+
+    def test_the_history_of_a_file(self, caller: Caller, furnished: Furnished) -> None:
+        project = furnished.project.project_id
+        edit = FileEdit(
+            session="s1",
+            record="r9",
+            path="cart.py",
+            project_id=project,
+            call="c9",
+            action=Action.EDIT,
+            at=furnished.at,
+            asked=f"Use {SECRET}",
+            reason="It rounds too early.",
+            strength=SAYS_WHY,
+            done=True,
+        )
+        with furnished.store() as store, store.writing():
+            store.update_file_edits("s1", [edit], NEWEST)
+        answer = caller.ask(f"/api/why?project={project}&path=cart.py&line=1").json
+        (row,) = answer["sessions"]
+        assert (row["session_key"], row["turns"][0]["reason"]) == ("s1", "It rounds too early.")
+        assert SECRET not in str(answer)
+        assert [each["path"] for each in caller.get("/api/edited-files", project=project)["items"]] == [
+            "cart.py"
+        ]
+        assert caller.ask("/api/why?project=nobody&path=a").status == 404
+        for odd in ("%00", "/%00", "..%2F..", "%ED%A0%80", "~", "."):
+            assert caller.ask(f"/api/why?project={project}&path={odd}&line=1").status == 200
 
     def test_two_checkpoints_are_compared(self, caller: Caller) -> None:
         diff = caller.get("/api/checkpoint-diff", older="c1", newer="c2")["diff"]

@@ -17,6 +17,8 @@ from holdfast.daemon.local import wire
 from holdfast.daemon.work import dispatcher as dispatcher_module
 from holdfast.daemon.work.dispatcher import Dispatcher
 from holdfast.daemon.work.worker import Urgency, Worker
+from holdfast.stores.sqlite import open_store
+from tests.engine.attic import Attic
 from tests.harnesses.claude_code_records import Json, assistant, text, user
 
 T = TypeVar("T")
@@ -62,6 +64,30 @@ def test_an_engine_for_another_thread_reads_them_itself(tmp_path: Path) -> None:
             return before, engine.config(PROJECT).continuity.prompt_interval
 
     assert in_turn(tmp_path, beside) == [(10, 3)]
+
+
+def test_imported_work_is_derived_step_by_step_while_nobody_needs_the_daemon(tmp_path: Path) -> None:
+    attic = Attic(tmp_path / "user", open_store(tmp_path / "store.db", tmp_path / "backups", 0))
+    attic.keeps("old", ("Rename it", "Done."), said="2026-03-01T09:00:00.000Z")
+    attic.keeps("new", ("Why is it slow?", "The index is missing."))
+    attic.imported()
+    attic.store.close()
+
+    async def derived() -> tuple[list[bool], list[str]]:
+        worker = Worker(asyncio.get_running_loop())
+        dispatcher = Dispatcher(tmp_path, worker, asyncio.Event(), logging.getLogger("test"), "")
+        await worker.do(Urgency.CONTROL, lambda: dispatcher.open(0))
+        busy = await dispatcher.derive_import()
+        dispatcher.last_used_at -= dispatcher_module.QUIET_TIME
+        steps = [busy]
+        while await dispatcher.derive_import():
+            steps.append(True)
+        waiting = await worker.do(Urgency.CONTROL, lambda: dispatcher.engine.store.waiting_imports(9))
+        await worker.do(Urgency.CONTROL, dispatcher.close)
+        worker.stop()
+        return steps, waiting
+
+    assert asyncio.run(derived()) == ([False, True, True], [])
 
 
 class WaitingStop:

@@ -12,6 +12,7 @@ from holdfast.engine.agent_log import append as module
 from holdfast.engine.agent_log.append import Owner, append, path_at, path_of, take_over
 from holdfast.engine.repository.git import identity
 from holdfast.engine.upkeep.maintain import finalise_orphans, prune
+from holdfast.settings import Records
 from holdfast.stores.sqlite import SqliteStore, open_in_memory
 from tests.core.logs import LOGS, answered, asked, chain, compacted, message, returned
 from tests.engine.stage import HOUR, NOON, Stage
@@ -118,7 +119,7 @@ def test_an_agent_that_is_gone_leaves_a_session_that_is_not_pruned(stage: Stage)
     stage.now = NOON + HOUR
     assert finalise_orphans(stage.engine()) == [KEY]
     stage.now = NOON + 400 * 24 * HOUR
-    assert prune(stage.engine(), 7).sessions == 0
+    assert prune(stage.engine(), 7, Records()).sessions == 0
     assert len(stage.store.log(KEY, "", 10)) == 2
     again = append(
         stage.engine(),

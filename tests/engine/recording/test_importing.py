@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.config import Config
-from holdfast.core.events.durations import DAY_MS
+from holdfast.core.brief.brief_input import BriefInput, Reason
+from holdfast.core.events.durations import DAY_MS, HOUR_MS
 from holdfast.core.session.session import Phase
 from holdfast.engine.briefing.resume import next_brief
 from holdfast.engine.memory.recall import Query, recall
@@ -180,11 +181,37 @@ def test_two_imports_at_once_keep_everything_once(attic: Attic) -> None:
     assert (session.prompts_known, len(attic.documents())) == (1, 1)
 
 
-def test_an_imported_session_is_never_continued_however_fresh_it_is(attic: Attic) -> None:
+def brief_of_start(attic: Attic) -> BriefInput | None:
+    return next_brief(attic.engine(), identity(attic.project), "")
+
+
+def test_an_imported_session_is_continued_within_the_recovery_window_only(attic: Attic) -> None:
     attic.keeps("s1", ("Why is it slow?", "The index is missing."))
     attic.imported()
-    assert next_brief(attic.engine(), identity(attic.project), "") is None
-    assert attic.payload("s2", "SessionStart", source="startup") == ""
+    given = brief_of_start(attic)
+    assert given is not None
+    assert (given.session.key, given.reason) == ("s1", Reason.STARTUP)
+    attic.now = claude.AT + 5 * HOUR_MS
+    assert brief_of_start(attic) is None
+
+
+def test_an_imported_session_that_may_still_be_at_work_is_only_named(attic: Attic) -> None:
+    attic.now = claude.AT + 60_000
+    attic.keeps("s1", ("Why is it slow?", "The index is missing."))
+    attic.imported()
+    given = brief_of_start(attic)
+    assert given is not None
+    assert given.reason is Reason.PARALLEL
+
+
+def test_an_import_does_not_change_what_is_continued_of_recorded_work(attic: Attic) -> None:
+    attic.keeps("live", ("Write the report", "It is half done."), said="2026-03-01T09:50:00.000Z")
+    attic.payload("live", "UserPromptSubmit", prompt="Write the report")
+    before = brief_of_start(attic)
+    attic.keeps("s1", ("Why is it slow?", "The index is missing."))
+    assert attic.imported().sessions == 1
+    assert before is not None
+    assert brief_of_start(attic) == before
 
 
 def test_an_imported_session_that_is_resumed_is_read_from_its_start(attic: Attic) -> None:

@@ -75,8 +75,8 @@ def import_(
     """Bring in the sessions that harnesses kept before Holdfast came.
 
     What was said in them, redacted and in short, can be found with `holdfast recall` from then on, also when
-    the harness has purged its transcripts. They are over, and no new session continues them. Nothing is
-    imported twice, and an import that was cut off goes on where it was. Transcripts are only read.
+    the harness has purged its transcripts. `holdfast show`, `why` and `handoff` work with them, too. Nothing
+    is imported twice, and an import that was cut off goes on where it was. Transcripts are only read.
     """
     readers = [harnesses.reader(name) for name in names or harnesses.readable()]
     choice = ImportChoice(
@@ -96,7 +96,8 @@ def import_(
     elif imported is None:
         _show(listing)
     else:
-        amount = f"{imported.passages:,} passages, {imported.characters / MB:.1f} MB of text"
+        count = "1 passage" if imported.passages == 1 else f"{imported.passages:,} passages"
+        amount = f"{count}, {imported.characters / MB:.1f} MB of text"
         give(f"imported: {_session_count(imported.sessions)}, {amount}")
         if silent := len(listing.sessions) - imported.no_room - imported.sessions:
             why = "in which nothing is said since `records.retention_days` ago"
@@ -106,7 +107,7 @@ def import_(
             say(f"left out: {count} for which there is no room; see `records.max_mb`")
         _tell_of_former(listing)
         if imported.passages:
-            say("`holdfast recall` finds them; `holdfast forget` removes them again")
+            say("`holdfast recall` and `why` search them, `show` shows one, `forget` removes them again")
 
 
 @contextmanager

@@ -189,6 +189,8 @@ def _print_session(view: Mapping[str, Any]) -> None:
         give(f"\n{title}")
         for line in lines:
             give(f"- {folded(one_line(line), width - 2 if width else None, '  ')}")
+    if view["note"]:
+        say(f"note: {view['note']}")
     if view["handover"] and view["handover"]["no_answer"]:
         say(f"note: no model wrote its handover: {view['handover']['no_answer']}")
 

@@ -16,7 +16,7 @@ from starlette.types import Lifespan
 
 from holdfast import __version__
 from holdfast.daemon.access import COOKIE, App, Message, Receive, Send
-from holdfast.daemon.api import events, health, memories, project_files, reviews, sessions
+from holdfast.daemon.api import events, health, memories, project_files, reviews, sessions, why
 from holdfast.daemon.api.dependencies import Executor
 from holdfast.errors import (
     ConfigError,
@@ -34,6 +34,7 @@ ROUTERS: Final = {
     "briefs": sessions.briefs_router,
     "memories": memories.router,
     "project_files": project_files.router,
+    "why": why.router,
     "reviews": reviews.router,
     "health": health.router,
     "live": events.live_router,

@@ -18,6 +18,7 @@ from holdfast.daemon.api.dependencies import ExecutorDep, Page, Paged
 from holdfast.engine.briefing.resume import preview_brief
 from holdfast.engine.engine import Engine
 from holdfast.engine.ids import brief_named, checkpoint_named, only_id, session_named
+from holdfast.engine.recording.imported_work import with_work
 from holdfast.engine.repository.projects import project_if_stored, project_named
 from holdfast.engine.views import timeline
 from holdfast.engine.views.serialisation import (
@@ -46,7 +47,7 @@ class SessionRow(BaseModel):
     project: str
     project_normalized: str
     phase: Phase
-    imported: bool = Field(description="Of an imported session nothing is kept but what was said in it.")
+    imported: bool = Field(description="Whether it was imported; it has no events, so no timeline.")
     model: str
     prompt_count: int
     windows: int
@@ -96,6 +97,7 @@ class SessionWithWork(SessionRow):
         description="What someone who takes over must know, by section, oldest first."
     )
     handover: HandoverRow | None = Field(description="Of its latest checkpoint for which a model was asked.")
+    note: str | None = Field(description="A sentence if not all can be known, as when a transcript is gone.")
 
 
 class SessionPage(Page[SessionRow]):
@@ -164,9 +166,12 @@ async def happened(executor: ExecutorDep, paging: Paged, session_key: str) -> ob
 @router.get("/sessions/{session_key:path}", name="one", response_model=SessionWithWork)
 async def one_session(executor: ExecutorDep, session_key: str) -> object:
     """One session, by its key or how that begins, with its work state."""
-    return await executor.do(
-        lambda engine: session_details_row(engine, session_named(engine.store, session_key))
-    )
+
+    def fetch(engine: Engine) -> Row:
+        shown = with_work(engine, session_named(engine.store, session_key))
+        return {**session_details_row(engine, shown.session), "note": shown.note or None}
+
+    return await executor.do(fetch)
 
 
 @router.get("/pressure", response_model=PressurePage)

@@ -28,6 +28,7 @@ from holdfast.engine.engine import Engine
 from holdfast.engine.health import examine
 from holdfast.engine.ids import brief_named, session_named
 from holdfast.engine.memory import recall, remember
+from holdfast.engine.recording.imported_work import with_work
 from holdfast.engine.repository.projects import project_named
 from holdfast.engine.views import measurements, timeline
 from holdfast.engine.views.measurements import Metrics, measure
@@ -97,9 +98,10 @@ def one_session(engine: Engine, key: str, point: str) -> SessionDetails:
     """A session, its timeline, its checkpoints, and the chosen point."""
     session = _session(engine, key)
     key = session.key
+    shown = with_work(engine, session)
     checkpoints = engine.store.checkpoints_of_session(key, CHECKPOINTS_SHOWN)
     return SessionDetails(
-        session_details_row(engine, session),
+        {**session_details_row(engine, shown.session), "note": shown.note},
         timeline_view(engine, key),
         [_checkpoint_row(checkpoint) for checkpoint in checkpoints],
         _point(engine, key, point) if point else None,

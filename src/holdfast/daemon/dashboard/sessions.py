@@ -130,7 +130,7 @@ def _key(row: Row) -> Html:
     return el("span", short(str(row["session_key"])), class_="path")
 
 
-IMPORTED: Final = "Imported. Only the conversation is stored; recall finds it."
+IMPORTED: Final = "Imported. Its events are not stored, so it has no timeline; recall finds what was said."
 
 
 def session_page(
@@ -164,7 +164,7 @@ def _about_session(view: PageContext, row: Row) -> Html:
         el("p", phase_badge(row), " ", badge(row["harness"]), " ", _key(row), " ", row["model"]),
         el("p", row["project"], class_="path"),
         continues,
-        el("p", IMPORTED) if row["imported"] else NOTHING,
+        el("p", IMPORTED, " ", row["note"]) if row["imported"] else NOTHING,
         gauge(row),
         el(
             "p",

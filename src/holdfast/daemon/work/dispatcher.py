@@ -43,6 +43,7 @@ from holdfast.engine.index import embed_backlog, index_next
 from holdfast.engine.liveness import CHECK_STORE, start_of
 from holdfast.engine.privacy import forget
 from holdfast.engine.privacy.rewrite import rewrite
+from holdfast.engine.recording.imported_work import next_derivation
 from holdfast.engine.recording.record import CLOCK_SKEW_MS
 from holdfast.engine.recording.transcripts import ReadableTranscript, read_on, transcript_access
 from holdfast.engine.redaction.redactor import lists_of
@@ -92,6 +93,8 @@ OUT_OF_RESOURCES = frozenset(
     {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
 )
 """Errors that no hook event caused."""
+QUIET_TIME = 2.0
+"""Seconds without a hook event after which transcripts of imported sessions are read."""
 HELD_TIME = 15.0
 """Seconds after which a spooled hook event that a project's settings held back is tried again."""
 
@@ -114,6 +117,8 @@ class Dispatcher:
         self._settings = dict[Project, Config]()
         self._settings_of = 0
         self._writing: Writing | None = None
+        self._deriving: Generator[None] | None = None
+        """The imported session whose work is being derived."""
         self._reported = dict[str, tuple[str, ...]]()
         """Problems with the settings of each project when they were last read."""
         self._lists = NO_LISTS
@@ -345,6 +350,12 @@ class Dispatcher:
         """Index a batch of session texts for search; whether there may be more."""
         return await self._worker.do(Urgency.HOUSEKEEPING, lambda: index_next(self.engine))
 
+    async def derive_import(self) -> bool:
+        """Derive a piece of an imported session's work if the daemon is idle; whether there may be more."""
+        if self._stopped or time.monotonic() - self.last_used_at < QUIET_TIME:
+            return False
+        return await self._worker.do(Urgency.HOUSEKEEPING, self._derive_step)
+
     async def embed(self) -> bool:
         """Embed a batch of documents if very many have no vector; whether there may be more."""
         if self._stopped or not self._loaded(None).recall.vectors:
@@ -488,13 +499,24 @@ class Dispatcher:
             self._log.warning("a hook event could not be written to the spool: %s", error)
 
     def _prune(self) -> maintain.Pruned:
-        days = self._loaded(None).continuity.retention_days
+        loaded = self._loaded(None)
+        days = loaded.continuity.retention_days
         path, now = self.home / "store.db", _now()
         drop_copies(path, self.home / "backups", now - days * DAY_MS)
         drop_set_aside(path, now)
         maintain.redate(self.engine)
         projects.register_known(self.engine.store, _now())
-        return maintain.prune(self.engine, days)
+        return maintain.prune(self.engine, days, loaded.records)
+
+    def _derive_step(self) -> bool:
+        self._deriving = self._deriving or next_derivation(self.engine)
+        if self._deriving is None:
+            return False
+        try:
+            next(self._deriving)
+        except StopIteration:
+            self._deriving = None
+        return True
 
     def _note_held(self) -> None:
         if self._store is not None:

@@ -75,6 +75,7 @@ class Housekeeping:
                 await self.attempt("prune", self._dispatcher.prune)
                 await self.attempt("prune records", partial(self._steps, self._dispatcher.prune_records))
             await self.attempt("rewrite", partial(self._steps, self._dispatcher.rewrite))
+            await self.attempt("derive imported work", partial(self._steps, self._dispatcher.derive_import))
             if time.monotonic() >= embed_at and not await self.attempt("embed", self._embed):
                 embed_at = time.monotonic() + EMBED_EVERY
             with contextlib.suppress(TimeoutError):

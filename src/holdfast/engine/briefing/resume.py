@@ -31,7 +31,7 @@ from holdfast.core.evidence.trail import Utterance
 from holdfast.core.memory.memory import identity
 from holdfast.core.memory.ranking import query_words
 from holdfast.core.session.checkpoint import own_words
-from holdfast.core.session.session import Phase, Process, Session, begin, needs_brief
+from holdfast.core.session.session import Phase, Process, Session, begin, is_imported, needs_brief
 from holdfast.core.text.strings import elapsed
 from holdfast.engine import index
 from holdfast.engine.briefing.start_context import loaded_at_start
@@ -39,6 +39,7 @@ from holdfast.engine.documents.ledger import leading
 from holdfast.engine.engine import Engine
 from holdfast.engine.index import visible_from
 from holdfast.engine.liveness import Liveness, liveness_of
+from holdfast.engine.recording.imported_work import with_work
 from holdfast.engine.recording.inherit import inherit_work
 from holdfast.engine.recording.memorize import KIND as MEMORY
 from holdfast.engine.redaction.redactor import Redactor
@@ -248,6 +249,8 @@ def find_predecessor(
         parent = engine.store.session(previous)
         if parent is not None and parent.project.project_id == project.project_id:
             return Predecessors(parent, ())
+    # An import must not change what is continued of work that Holdfast has seen itself.
+    sessions = [session for session in sessions if not is_imported(session)] or sessions
     busy = tuple(session for session in sessions if _is_busy(engine, session, process))
     free = [session for session in sessions if session not in busy]
     here = [session for session in free if session.project.worktree_id == project.worktree_id]
@@ -400,6 +403,9 @@ def _input_from_predecessor(
         if not neighbours:
             return None
         return BriefInput(Reason.PARALLEL, predecessors.neighbours[0], now, neighbours=neighbours)
+    if predecessor.trail.is_empty():
+        # An imported session that is chosen by name may have no work state yet.
+        predecessor = with_work(engine, predecessor).session
     elsewhere = starting is not None and starting.harness != predecessor.harness
     brief_input = BriefInput(
         reason,
@@ -455,6 +461,9 @@ def has_content(engine: Engine, session: Session) -> bool:
 
 def _is_busy(engine: Engine, session: Session, process: Process | None) -> bool:
     """Whether a session is live: its process lives, or may live and was active recently."""
+    if is_imported(session):
+        # Its harness may still be at work in it, unseen.
+        return _is_recent(engine, session)
     if session.phase is not Phase.LIVE:
         return False
     match liveness_of(engine, session):
@@ -465,8 +474,12 @@ def _is_busy(engine: Engine, session: Session, process: Process | None) -> bool:
         case Liveness.SHARED:
             return session.turn_open
         case Liveness.UNKNOWN:
-            idle = engine.clock() - session.last_event_at
-            return idle < engine.config(session.project).continuity.time_interval_ms
+            return _is_recent(engine, session)
+
+
+def _is_recent(engine: Engine, session: Session) -> bool:
+    idle = engine.clock() - session.last_event_at
+    return idle < engine.config(session.project).continuity.time_interval_ms
 
 
 def _named(session: Session, now: int) -> str:

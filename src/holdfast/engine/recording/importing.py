@@ -1,7 +1,8 @@
 """Importing: makes sessions from before Holdfast was installed searchable, when the user asks for it.
 
-Of an imported session only the conversation is stored: it has passages and no state, it is over, and no
-session continues it. If it is resumed, a hook event says so, and it is read from its start like any other.
+Of an imported session the conversation is stored at once, with its first prompt and the files that its tools
+changed. `imported_work` derives its work state: of the newest session of each project with the import. It is
+over; if it is resumed, a hook event says so, and it is read from its start like any other.
 Passages and the cursor share a transaction, so an interrupted import goes on where it stopped. Transcripts
 are never written, and those that hook events named are left to the daemon. They are read in pieces that are
 ready to store, by this process or by several at once.
@@ -12,7 +13,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import sys
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
@@ -28,6 +29,7 @@ from holdfast.config import Config, excluded
 from holdfast.core.events.durations import DAY_MS
 from holdfast.core.events.event import (
     MAIN,
+    AssistantText,
     Compacted,
     CompactionSign,
     Event,
@@ -35,13 +37,29 @@ from holdfast.core.events.event import (
     Origin,
     Prompt,
     Titled,
+    ToolCalled,
+    ToolReturned,
 )
 from holdfast.core.events.identity import Site
 from holdfast.core.events.world import Project
+from holdfast.core.evidence.file_edits import (
+    TEXTS_READ,
+    CallSettled,
+    EditUpdate,
+    TurnWords,
+    asked_line,
+    changes_of_edit,
+    edits_of_call,
+    tells_request,
+)
+from holdfast.core.evidence.prose import reader as prose
+from holdfast.core.evidence.trail import TEXT_KEPT, Utterance
 from holdfast.core.memory.passages import passages, relevant_events
 from holdfast.core.session.session import IMPORTED, Phase, Session, after_title, begin, is_imported
+from holdfast.core.text.strings import shortened
 from holdfast.engine.engine import Engine
 from holdfast.engine.index import document_of
+from holdfast.engine.recording.imported_work import derivation
 from holdfast.engine.recording.record import Arrival, redacted_arrival
 from holdfast.engine.redaction.redactor import Redactor
 from holdfast.engine.repository import projects
@@ -49,7 +67,7 @@ from holdfast.engine.repository.projects import FormerProject, Resolution, forme
 from holdfast.errors import TranscriptUnreadable
 from holdfast.harnesses.base import KeptInRows, Reader, file_extent
 from holdfast.lazy_dataclass import dataclass
-from holdfast.stores.base import EVERYWHERE, Lineage, SearchDocument, Store
+from holdfast.stores.base import EVERYWHERE, START, Lineage, SearchDocument, Store
 
 if TYPE_CHECKING:
     _Line: TypeAlias = connection.Connection[Any, Any]
@@ -113,6 +131,10 @@ class Piece:
     prompts: int
     compactions: int
     model: str
+    edits: tuple[EditUpdate, ...] = ()
+    """What it says about file edits by the agent's tools; those by commands are found with the work state."""
+    request: Utterance | None = None
+    """The first prompt that says what is to be done."""
     titles: tuple[Titled, ...] = ()
     """The titles that the harness or the user gave the session, redacted."""
 
@@ -132,6 +154,7 @@ def pieces(job: Job) -> Iterator[Piece]:
     importable, cursor = job.session, job.cursor
     reached = progress_of(cursor)
     end, done = reached.size + importable.size, False
+    edits = _EditReader(job)
     while not done:
         batch = importable.harness.read_transcript(
             importable.path, importable.session, reached.cursor, BATCH_BYTES
@@ -151,7 +174,12 @@ def pieces(job: Job) -> Iterator[Piece]:
         skipped = tuple(each.reason for each in arrival.skipped)
         written = msgspec.json.encode(after).decode()
         piece = _piece(batch.events, cursor, written, size - reached.size, documents, skipped)
-        yield replace(piece, titles=tuple(_titles(batch.events, job)))
+        yield replace(
+            piece,
+            edits=tuple(edits.updates(batch.events, arrival.events)),
+            request=_request(arrival.events),
+            titles=tuple(_titles(batch.events, job)),
+        )
         reached, cursor = after, written
 
 
@@ -192,6 +220,58 @@ def _piece(
         compactions=sum(map(_is_boundary, events)),
         model=models[-1] if models else "",
     )
+
+
+def _request(redacted: Sequence[Event]) -> Utterance | None:
+    """The first prompt of the user that says what is to be done."""
+    prompts = (event for event in redacted if isinstance(event, Prompt) and _is_prompt(event))
+    for prompt in prompts:
+        text = shortened(prose.request_in(prompt.text), TEXT_KEPT)
+        if tells_request(text) and not prose.is_bare_command(text):
+            return Utterance(text, prompt.at, prompt.record, prompt.turn)
+    return None
+
+
+class _EditReader:
+    """Follows what is asked and said in a transcript, and which files the agent's tools change meanwhile."""
+
+    def __init__(self, job: Job) -> None:
+        self._project = job.session.project
+        self._redact = job.redactor.of_session(job.session.session)
+        self._words = TurnWords()
+        self._open = set[str]()
+
+    def updates(self, events: Iterable[Event], redacted: Iterable[Event]) -> Iterator[EditUpdate]:
+        """What these events say; their texts are taken from the redacted ones."""
+        texts = {event.record: event.text for event in redacted if isinstance(event, Prompt | AssistantText)}
+        for event in events:
+            match event:
+                case Prompt() if _is_prompt(event) and event.record in texts:
+                    self._ask(prose.request_in(texts[event.record]), event.at)
+                case AssistantText(record=record, agent="main") if record in texts:
+                    statements = (*self._words.statements, shortened(texts[record], TEXT_KEPT))
+                    self._words = replace(self._words, statements=statements[-TEXTS_READ:])
+                case ToolCalled():
+                    yield from self._called(event)
+                case ToolReturned(call=call, ok=ok) if call in self._open:
+                    self._open.discard(call)
+                    yield CallSettled(call, ok)
+                case _:
+                    pass
+
+    def _ask(self, prompt: str, at: int) -> None:
+        asked = asked_line(prompt) if tells_request(prompt) or not self._words.asked else self._words.asked
+        self._words = TurnWords(asked, at)
+
+    def _called(self, call: ToolCalled) -> Iterator[EditUpdate]:
+        changes = changes_of_edit(call)
+        if not changes:
+            return
+        self._open.add(call.call)
+        # The lines of an edit are not redacted here, so they leave no mark before the work is derived.
+        bare = replace(call, detail="")
+        for edit in edits_of_call(bare, changes, self._words, self._project.project_id, self._project.root):
+            yield replace(edit, path=self._redact(edit.path), renamed_to=self._redact(edit.renamed_to))
 
 
 def _is_prompt(event: Event) -> bool:
@@ -354,6 +434,7 @@ def take_in(
         for job, piece in pieces:
             keeping.keep(job, keeping.without_old(job, piece))
             done(piece.size)
+    keeping.derive_newest()
     return replace(keeping.taken, no_room=len(sessions) - keeping.begun)
 
 
@@ -365,6 +446,7 @@ class _ImportRun:
         self._room = characters
         self._terms_by_root: dict[str, _Terms] = {}
         self._sessions_stored: set[str] = set()
+        self._projects = set[str]()
         self.begun = 0
         self.taken = ImportResult()
 
@@ -387,6 +469,7 @@ class _ImportRun:
             _store_lineage(self._engine.store, job.session)
         if piece.documents:
             self._sessions_stored.add(job.session.session)
+            self._projects.add(job.session.project.project_id)
         self.taken = replace(
             self.taken,
             sessions=len(self._sessions_stored),
@@ -394,6 +477,13 @@ class _ImportRun:
             characters=self.taken.characters + sum(len(document.text) for document in piece.documents),
             size=self.taken.size + piece.size,
         )
+
+    def derive_newest(self) -> None:
+        """Derive the work of each project's newest session, so that it can be gone on with at once."""
+        for project_id in sorted(self._projects):
+            for session in self._engine.store.page_of_sessions(project_id, START, 1):
+                if is_imported(session):
+                    deque(derivation(self._engine, session), maxlen=0)
 
     def _terms(self, project: Project) -> _Terms:
         """How a project's sessions are stored; its settings are read once."""
@@ -500,7 +590,10 @@ def _store_piece(store: Store, importable: ImportableSession, piece: Piece, reda
         for document in _latest_of_each(store, news):
             store.add_document(document, redactor)
         if stored_session is not None or news:
-            store.put_session(_after(stored_session or _begun(importable, piece), piece), redactor)
+            session = _after(stored_session or _begun(importable, piece), piece)
+            store.put_session(session, redactor)
+            store.update_file_edits(importable.session, piece.edits, redactor)
+            store.put_imported_work(importable.session, session.last_event_at, "")
             if importable.left is not None and not store.sites_of(importable.project.project_id):
                 store.put_site(importable.left)
         store.put_cursor(source, piece.after)
@@ -553,6 +646,10 @@ def _after(session: Session, piece: Piece) -> Session:
     at, title = max(session.last_event_at, piece.last_at), session.title
     for event in piece.titles:
         title = after_title(title, event)
+    trail = session.trail
+    if trail.first_prompt is None and piece.request is not None:
+        # Enough for a title; no evidence yet.
+        trail = replace(trail, first_prompt=piece.request)
     return replace(
         session,
         title=title,
@@ -562,4 +659,5 @@ def _after(session: Session, piece: Piece) -> Session:
         model=piece.model or session.model,
         prompt_count=session.prompt_count + piece.prompts,
         window=session.window + piece.compactions,
+        trail=trail,
     )

@@ -30,7 +30,9 @@ from holdfast.core.events.event import (
     map_text,
 )
 from holdfast.core.events.world import GitState, Project
+from holdfast.core.evidence.file_edits import edit_updates
 from holdfast.core.evidence.follow import same_prompt
+from holdfast.core.evidence.trail import Trail
 from holdfast.core.memory.memory import Memory, asked_to_remember
 from holdfast.core.session.checkpoint import Checkpoint, record_id, take
 from holdfast.core.session.pressure import AutoCompact
@@ -121,6 +123,8 @@ def _record_redacted(engine: Engine, arrival: Arrival, redactor: Redactor) -> Re
     if not arrival.is_history:
         arrival = _dated(_after(arrival, forgotten_at, latest), latest, engine.clock())
     stored_session = _stored_session(engine, arrival.session)
+    if stored_session is None and engine.store.imported_work(arrival.session) is not None:
+        _drop_import(engine, arrival.session)
     recorded = Recorded(_placed(stored_session or _begun(engine, arrival), arrival))
     # Reading a transcript again does not bring back what was forgotten.
     if stored_session or not forgotten_at or arrival.events or arrival.waiting:
@@ -196,9 +200,15 @@ def _with_memory(engine: Engine, session: Session, prompt: Prompt, redactor: Red
 
 
 def _stored_session(engine: Engine, key: str) -> Session | None:
-    """The stored session; None for an imported one, which has no state and begins anew."""
+    """The stored session; None for an imported one, which begins anew: none of its events are stored."""
     session = engine.store.session(key)
     return None if session is not None and is_imported(session) else session
+
+
+def _drop_import(engine: Engine, key: str) -> None:
+    """Drop the checkpoint of an imported session that goes on: it is read again from its start."""
+    engine.store.trim_checkpoints(key, 0)
+    engine.store.drop_imported_work(key)
 
 
 def _begun(engine: Engine, arrival: Arrival) -> Session:
@@ -253,15 +263,26 @@ def _record_event(
         case Novelty.NEW:
             if isinstance(event, Prompt):
                 session = _with_memory(engine, session, event, redactor)
+            before = session.trail
             session, effects = advance(session, event, policy)
+            _store_edits(engine, session, event, before, redactor)
             for effect in effects:
                 session, checkpoint = perform(engine, session, effect, event.at)
                 checkpoints.append(checkpoint)
         case Novelty.REVISED:
+            before = session.trail
             session = revise(session, event)
+            _store_edits(engine, session, event, before, redactor)
         case Novelty.KNOWN:
             pass
     return session, checkpoints
+
+
+def _store_edits(engine: Engine, session: Session, event: Event, before: Trail, redactor: Redactor) -> None:
+    """Store which files an event says were changed, and why."""
+    project = session.project
+    if updates := edit_updates(before, session.trail, event, project.project_id, project.root):
+        engine.store.update_file_edits(session.key, updates, redactor.mark)
 
 
 def _after(arrival: Arrival, at: int, latest: int) -> Arrival:

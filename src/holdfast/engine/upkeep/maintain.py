@@ -149,15 +149,15 @@ def prune_records(engine: Engine, records: Records, most: int = PASSAGES_AT_ONCE
         return _prune_records_inside(engine, records, most)
 
 
-def prune(engine: Engine, retention_days: int) -> Pruned:
+def prune(engine: Engine, retention_days: int, records: Records) -> Pruned:
     """Remove checkpoints past their retention, and sessions that have none left."""
     with engine.store.writing():
-        return _prune_inside(engine, retention_days)
+        return _prune_inside(engine, retention_days, records)
 
 
 def prune_all(engine: Engine, retention_days: int, records: Records) -> Pruned:
     """Prune everything; passages step by step, so that other writers get their turn."""
-    pruned = prune(engine, retention_days)
+    pruned = prune(engine, retention_days, records)
     return replace(pruned, passages=sum(iter(lambda: prune_records(engine, records), 0)))
 
 
@@ -165,7 +165,7 @@ def would_prune(engine: Engine, retention_days: int, records: Records) -> Pruned
     """How much `prune_all` would remove now; it prunes in one transaction and rolls back."""
     pruned = Pruned(0, 0)
     with contextlib.suppress(_Undo), engine.store.writing():
-        pruned = _prune_inside(engine, retention_days)
+        pruned = _prune_inside(engine, retention_days, records)
         passages = sum(iter(lambda: _prune_records_inside(engine, records, PASSAGES_AT_ONCE), 0))
         pruned = replace(pruned, passages=passages)
         raise _Undo
@@ -176,15 +176,16 @@ class _Undo(Exception):
     """Raised to roll back a transaction."""
 
 
-def _prune_inside(engine: Engine, retention_days: int) -> Pruned:
+def _prune_inside(engine: Engine, retention_days: int, records: Records) -> Pruned:
     now = engine.clock()
     newest_before = now - NEWEST_KEPT_DAYS * DAY_MS
     checkpoints = engine.store.prune_checkpoints(now - retention_days * DAY_MS, newest_before)
-    sessions = engine.store.prune_sessions(newest_before)
+    sessions = engine.store.prune_sessions(newest_before, now - records.retention_days * DAY_MS)
     engine.store.prune_sites(newest_before)
     return Pruned(checkpoints, sessions)
 
 
 def _prune_records_inside(engine: Engine, records: Records, most: int) -> int:
     before = engine.clock() - records.retention_days * DAY_MS
+    engine.store.prune_file_edits(before, most)
     return engine.store.prune_records(before, records.max_mb * MB, most)

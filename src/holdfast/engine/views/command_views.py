@@ -9,6 +9,7 @@ Not here: how a table looks.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, Final
 
 from holdfast.core.brief.brief_input import Reason
@@ -26,8 +27,10 @@ from holdfast.engine.engine import Engine
 from holdfast.engine.ids import session_named, short_id
 from holdfast.engine.memory import recall
 from holdfast.engine.memory.recall import Query, RecalledText, note_recalled
+from holdfast.engine.recording.imported_work import ImportedSession, with_work
 from holdfast.engine.tools.caller import session_around
 from holdfast.engine.views import serialisation
+from holdfast.engine.views.file_history import file_answer
 from holdfast.engine.views.serialisation import Row, redacted_value, title_lookup
 from holdfast.engine.views.session_page import session_page
 from holdfast.errors import NotThere
@@ -63,7 +66,9 @@ def sessions(
 
 def session_details(engine: Engine, project: Project, *, key: str) -> Row:
     """A session with all that belongs to it; the project's latest one if none is named."""
-    return redacted_value(session_page(engine, _session_to_show(engine, project, key)), redact)
+    shown = _session_to_show(engine, project, key)
+    page = session_page(engine, shown.session)
+    return redacted_value({**page, "note": shown.note or None}, redact)
 
 
 def checkpoints(
@@ -98,7 +103,7 @@ def checkpoint_lines(
 def brief(engine: Engine, project: Project, *, reason: str, budget: int | None, session: str = "") -> Row:
     """The brief that a start in a project would get now, or one that continued the named session."""
     if session:
-        chosen = session_named(engine.store, session)
+        chosen = with_work(engine, session_named(engine.store, session)).session
         composed = preview_of_session(engine, chosen, Reason(reason), budget)
         why = "" if composed.brief.text else why_nothing_of(engine, chosen)
         return {**_brief_row(composed), "why": why}
@@ -154,6 +159,11 @@ def finding_lines(
     ]
 
 
+def why(engine: Engine, project: Project, *, path: str, line: int) -> Row:
+    """The history of a file: which sessions changed it, what was asked, and why."""
+    return redacted_value(asdict(file_answer(engine, project, path, line)), redact)
+
+
 def project_paths(_: Engine, project: Project) -> Row:
     """A project's paths and id, for a command that reads its settings."""
     return {"root": project.root, "project_id": project.project_id}
@@ -170,13 +180,19 @@ VIEWS: Final[Mapping[str, Callable[..., object]]] = {
         briefs_given,
         findings,
         finding_lines,
+        why,
         project_paths,
     )
 }
 """The views that the daemon can make, by name."""
 
 
-def _session_to_show(engine: Engine, project: Project, key: str) -> Session:
+def _session_to_show(engine: Engine, project: Project, key: str) -> ImportedSession:
+    """The session with its work state; an imported one's is derived now if need be."""
+    return with_work(engine, _session_by_name(engine, project, key))
+
+
+def _session_by_name(engine: Engine, project: Project, key: str) -> Session:
     if key:
         return session_named(engine.store, key)
     latest = engine.store.page_of_sessions(project.project_id, START, 1)

@@ -78,6 +78,7 @@ class Forgetting:
             checkpoints=self._database.write(_FORGET_CHECKPOINTS, chosen),
             receipts=self._database.write(_FORGET_RECEIPTS, with_heirs),
             events=self._database.write(_FORGET_EVENTS, chosen),
+            edits=self._database.write(_FORGET_EDITS, chosen),
             sessions=self._database.write(_FORGET_SESSIONS, chosen),
         )
 
@@ -180,6 +181,8 @@ select session_key from receipts
 select session_key from documents where session_key <> ''
  union
 select session_key from memories where session_key <> ''
+ union
+select session_key from file_edits
  order by 1
 """
 
@@ -191,6 +194,8 @@ select session_key from session_checkpoints where project_id = :project_id
 select session_key from documents where project_id = :project_id and session_key <> ''
  union
 select session_key from memories where project_id = :project_id and session_key <> ''
+ union
+select session_key from file_edits where project_id = :project_id
  order by 1
 """
 
@@ -210,6 +215,9 @@ with left_behind as (
        select session_key, at
          from documents
         where session_key <> ''
+        union all
+       select session_key, at
+         from file_edits
      )
 select key
   from sessions
@@ -280,6 +288,11 @@ delete from messages
  where session_key in (select value from json_each(:keys))
 """
 
+_FORGET_EDITS = """
+delete from file_edits
+ where session_key in (select value from json_each(:keys))
+"""
+
 _FORGET_SESSIONS = """
 delete from sessions
  where key in (select value from json_each(:keys))
@@ -298,6 +311,7 @@ delete from memories
 
 _FORGET_THE_REST = """
 delete from lineage;
+delete from imported_work;
 delete from skipped;
 delete from facts;
 delete from sites;
@@ -613,7 +627,19 @@ update documents
     ),
 )
 
-_TABLES = (_SESSIONS, _MESSAGES, _CHECKPOINTS, _RECEIPTS, _MEMORIES, _DOCUMENTS)
+_FILE_EDITS = _Table(
+    read="""
+select number, asked, reason
+  from file_edits
+ where number > :after_row
+ order by number
+ limit :limit
+""",
+    write="update file_edits set asked = :text0, reason = :text1 where number = :row",
+    erased=lambda texts, wordings: (erased_text(texts[0], wordings), erased_text(texts[1], wordings)),
+)
+
+_TABLES = (_SESSIONS, _MESSAGES, _CHECKPOINTS, _RECEIPTS, _MEMORIES, _DOCUMENTS, _FILE_EDITS)
 
 
 _QUERIES = "pending_queries"

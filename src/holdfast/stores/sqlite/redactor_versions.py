@@ -127,7 +127,10 @@ delete from facts
  where name = :name
 """
 
-_WITH_TEXTS = ("sessions", "messages", "session_checkpoints", "receipts", "memories", "documents")
+_WITH_TEXTS = (
+    *("sessions", "messages", "session_checkpoints", "receipts", "memories", "documents"),
+    "file_edits",
+)
 
 # An index knows what is less and what is greater, not what is different. That there is neither costs nothing.
 _COUNT = " union all ".join(
@@ -308,7 +311,30 @@ update documents
     maps=(_plain, _plain),
 )
 
-_TABLES = (_SESSIONS, _CHECKPOINTS, _RECEIPTS, _MEMORIES, _DOCUMENTS, _MESSAGES, _LOGS)
+_FILE_EDITS = _Table(
+    stale="""
+select number
+  from file_edits
+ where redactor < :redactor
+    or redactor > :redactor
+ limit :limit
+""",
+    read="""
+select session_key, asked, reason
+  from file_edits
+ where number = :row
+""",
+    write="""
+update file_edits
+   set asked    = :text0,
+       reason   = :text1,
+       redactor = :redactor
+ where number = :row
+""",
+    maps=(_plain, _plain),
+)
+
+_TABLES = (_SESSIONS, _CHECKPOINTS, _RECEIPTS, _MEMORIES, _DOCUMENTS, _FILE_EDITS, _MESSAGES, _LOGS)
 
 
 def texts_in(database: Database) -> Iterator[StoredText]:

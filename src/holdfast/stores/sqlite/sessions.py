@@ -42,8 +42,9 @@ class Sessions:
     def live_transcripts(self) -> dict[str, str]:
         return dict(self._database.rows(_LIVE_TRANSCRIPTS, {"live": Phase.LIVE.value}))
 
-    def prune_sessions(self, before: int) -> int:
-        over = self._database.rows(_OVER, {"live": Phase.LIVE.value, "before": before})
+    def prune_sessions(self, before: int, imported_before: int) -> int:
+        bindings: Bindings = {"live": Phase.LIVE.value, "before": before, "imported_before": imported_before}
+        over = self._database.rows(_OVER, bindings)
         for key, transcript in over:
             self._database.write(_DROP_SESSION, {"key": key, "transcript": transcript})
         return len(over)
@@ -156,6 +157,7 @@ select key, transcript
   from sessions
  where phase <> :live
    and updated_at < :before
+   and (updated_at < :imported_before or key not in (select session_key from imported_work))
    and not exists (select 1 from messages where session_key = sessions.key and origin = 'record')
 """
 

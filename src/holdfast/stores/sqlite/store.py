@@ -15,6 +15,7 @@ from holdfast.stores.sqlite.checkpoints import Checkpoints
 from holdfast.stores.sqlite.database import Database, corrupt, translated
 from holdfast.stores.sqlite.documents import Documents
 from holdfast.stores.sqlite.events import Events, Logs
+from holdfast.stores.sqlite.file_edits import FileEdits
 from holdfast.stores.sqlite.forgetting import Erasing, Forgetting
 from holdfast.stores.sqlite.indexing import Records
 from holdfast.stores.sqlite.memories import Memories
@@ -33,6 +34,7 @@ class SqliteStore(
     Documents,
     Memories,
     Records,
+    FileEdits,
     Logs,
     Pages,
     Redactions,

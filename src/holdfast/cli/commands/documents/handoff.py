@@ -27,10 +27,12 @@ from holdfast.engine.documents import handoff as handoffs
 from holdfast.engine.documents.handoff import HandoffFile, HandoffFinding, Verdict
 from holdfast.engine.engine import Engine
 from holdfast.engine.ids import session_named
+from holdfast.engine.recording.imported_work import with_work
 from holdfast.engine.recording.preview import session_and_events
 from holdfast.errors import HoldfastError
 from holdfast.harnesses.base import Opening
 from holdfast.lazy_dataclass import dataclass
+from holdfast.stores.base import START
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,13 +276,11 @@ def _agree() -> None:
 
 def _from_store(engine: Engine, project: Project, key: str, own: HandoffWords) -> _Source:
     session = access.pick_session(engine.store, project, key)
-    if session is not None and is_imported(session):
-        raise HoldfastError(
-            f"of the session `{session.key}` only what was said is kept: it was imported",
-            f"`--harness {session.harness} --transcript {session.transcript}` reads it anew",
-        )
+    if session is None and own == HandoffWords():
+        # A person hands over the last work here, however old it is.
+        session = next(iter(engine.store.page_of_sessions(project.project_id, START, 1)), None)
     if session is not None:
-        return _Source(session, engine.store.events(session.key, handoffs.EVENTS_READ))
+        return _with_events(engine, session)
     if own == HandoffWords():
         raise HoldfastError(
             f"no session was seen in `{project.path}`",
@@ -288,6 +288,22 @@ def _from_store(engine: Engine, project: Project, key: str, own: HandoffWords) -
         )
     # A person hands over work that no agent did.
     return _Source(Session("", "", project, started_at=engine.clock(), last_event_at=engine.clock()), ())
+
+
+def _with_events(engine: Engine, session: Session) -> _Source:
+    """The session and its events; an imported one's are in its transcript, if that is still there."""
+    if not is_imported(session):
+        return _Source(session, engine.store.events(session.key, handoffs.EVENTS_READ))
+    imported = with_work(engine, session)
+    if imported.note:
+        say(f"note: {imported.note}")
+    try:
+        _, events = session_and_events(
+            harnesses.reader(session.harness), Path(session.transcript), session.key
+        )
+    except HoldfastError:
+        events = ()
+    return _Source(imported.session, events)
 
 
 def _from_transcript(harness: str, transcript: Path) -> _Source:

@@ -210,12 +210,27 @@ on conflict (id) do update
 on conflict do nothing
 """  # noqa: S608 - all parts are ours
 
+_FILE_EDITS = f"""
+insert into main.file_edits (
+    session_key, record_id, path, project_id, call, action, at, agent, renamed_to, asked_at, strength, done,
+    marks, redactor, asked, reason
+)
+select session_key, record_id, path, project_id, call, action, at, agent, renamed_to, asked_at, strength,
+       done, marks, redactor, asked, reason
+  from other.file_edits
+ where {_STEP.format(table="file_edits")}
+   and {_FORGOTTEN.format(names=_names("session_key"), at="other.file_edits.at")}
+ order by rowid
+on conflict do nothing
+"""  # noqa: S608 - all parts are ours
+
 _BY_STEPS: Final = {
     "sessions": _SESSIONS,
     "session_checkpoints": _CHECKPOINTS,
     "receipts": _RECEIPTS,
     "documents": _DOCUMENTS,
     "messages": _MESSAGES,
+    "file_edits": _FILE_EDITS,
 }
 
 # What was forgotten in either stays forgotten.

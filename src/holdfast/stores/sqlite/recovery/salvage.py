@@ -48,6 +48,7 @@ TABLES: Final = (
     "lineage",
     "documents",
     "messages",
+    "file_edits",
     "cursors",
     "session_scores",
     "recalls",
@@ -58,6 +59,7 @@ NOT_SALVAGED: Final = frozenset(
     {
         "facts",
         "forgotten_wordings",
+        "imported_work",
         "skipped",
         "unindexed",
         "vectors",
@@ -267,6 +269,10 @@ def _is_wording(row: _Row) -> bool:
     return whole and bool(_text(row, "memory_id")) and _number(row, "words") > 0
 
 
+def _is_edit(row: _Row) -> bool:
+    return bool(_text(row, "session_key") and _text(row, "path")) and _number(row, "at") > 0
+
+
 _CHECKS: Final[Mapping[str, Callable[[_Row], bool]]] = {
     "forgotten": _is_tombstone,
     "memories": _is_memory,
@@ -277,6 +283,7 @@ _CHECKS: Final[Mapping[str, Callable[[_Row], bool]]] = {
     "lineage": lambda row: _number(row, "at") > 0 and _text(row, "kind").isalpha(),
     "documents": lambda row: bool(_text(row, "id") and _text(row, "kind")),
     "messages": _is_message,
+    "file_edits": _is_edit,
     "cursors": lambda row: bool(_text(row, "source")),
     "session_scores": lambda row: bool(_text(row, "session_key")),
     # Indexes over two texts look the same, with the number of a row where the time stands.
