@@ -22,8 +22,6 @@ from holdfast import __version__, config, harnesses, models
 from holdfast.cli import access
 from holdfast.cli.commands import setup
 from holdfast.cli.commands.daemon.daemon import start, stop
-from holdfast.cli.commands.daemon.harness_commands import command_for, relay_command
-from holdfast.cli.commands.setup import files_of, in_project, programs
 from holdfast.cli.options import command, json_option
 from holdfast.cli.printing import give, give_json, say, working
 from holdfast.core.text.strings import one_line
@@ -32,6 +30,7 @@ from holdfast.engine.health import connections
 from holdfast.engine.health import doctor as checks
 from holdfast.engine.health.doctor import CheckResult, Mend, fine, wrong
 from holdfast.engine.health.examine import check_activity, check_cursors, check_tools
+from holdfast.engine.health.installation import command_for, files_of, in_project, programs, relay_command
 from holdfast.engine.health.round_trip import check_round_trip
 from holdfast.engine.liveness import is_alive, lock_holder, start_of
 from holdfast.errors import DaemonAway, HoldfastError
