@@ -16,9 +16,10 @@ from holdfast.core.session.score import Start
 from holdfast.daemon.api.dependencies import ExecutorDep, Page, Paged
 from holdfast.engine.engine import Engine
 from holdfast.engine.health import examine
+from holdfast.engine.health.doctor import HealthVerdict, verdict_of
+from holdfast.engine.health.examine import Surroundings
 from holdfast.engine.views import measurements
 from holdfast.engine.views.measurements import Metrics, measure
-from holdfast.engine.views.serialisation import Row
 from holdfast.stores.base import PageMark
 from holdfast.stores.codec import to_iso
 
@@ -39,7 +40,8 @@ class Health(BaseModel):
 
     version: str
     ok: bool
-    findings: list[CheckRow]
+    summary: str = Field(description="One line, as `holdfast doctor` ends.")
+    findings: list[CheckRow] = Field(description="Problems first.")
 
 
 class ScoreRow(BaseModel):
@@ -87,11 +89,17 @@ async def health(
     """What the doctor finds."""
     look = examine.thoroughly if deep else examine.at_a_glance
 
-    def fetch(engine: Engine) -> list[Row]:
-        return [asdict(finding) for finding in look(engine, executor.dispatcher.home, os.environ)]
+    def fetch(engine: Engine) -> HealthVerdict:
+        around = Surroundings(executor.dispatcher.home, engine.user_home, os.environ)
+        return verdict_of(look(engine, around))
 
-    rows = await (executor.read_through(lambda engine, _: fetch(engine)) if deep else executor.do(fetch))
-    return {"version": __version__, "ok": all(row["ok"] for row in rows), "findings": rows}
+    verdict = await (executor.read_through(lambda engine, _: fetch(engine)) if deep else executor.do(fetch))
+    return {
+        "version": __version__,
+        "ok": verdict.ok,
+        "summary": verdict.summary,
+        "findings": [finding.row for finding in verdict.findings],
+    }
 
 
 @router.get("/scores", response_model=ScorePage)

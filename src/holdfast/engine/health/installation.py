@@ -106,10 +106,11 @@ def programs(home: Path) -> tuple[WantedCopy, ...]:
 
 def in_project(chosen: Iterable[Harness], root: Path) -> list[Harness]:
     """The same harnesses with the settings of that project; one that has none is refused."""
-    return [_scoped(harness, root) for harness in chosen]
+    return [scoped(harness, root) for harness in chosen]
 
 
-def _scoped(harness: Harness, root: Path) -> Harness:
+def scoped(harness: Harness, root: Path) -> Harness:
+    """The same for one harness."""
     if isinstance(harness, InProject):
         return harness.in_project(root)
     raise HoldfastError(
