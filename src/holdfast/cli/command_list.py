@@ -37,6 +37,7 @@ SECTIONS: Final = {
             "plugin",
             "Write hooks, tools, skills and commands as a plugin that a harness loads.",
         ),
+        "status": Entry("status", "status", "Show how things stand: problems first."),
         "doctor": Entry("doctor", "doctor", "Check that everything works, with a real round trip."),
         "dashboard": Entry("daemon.http_access", "dashboard", "Open the dashboard in your browser."),
     },
@@ -110,7 +111,6 @@ SECTIONS: Final = {
         "up": Entry("daemon.daemon", "up", "Start the daemon."),
         "down": Entry("daemon.daemon", "down", "Stop the daemon."),
         "restart": Entry("daemon.daemon", "restart", "Stop the daemon and start it again."),
-        "status": Entry("daemon.daemon", "status", "Say whether the daemon runs."),
         "recover-store": Entry(
             "daemon.recover_store", "recover_store", "Bring back what can be read in a damaged store."
         ),

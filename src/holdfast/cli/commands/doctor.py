@@ -21,6 +21,7 @@ from holdfast import __version__, config, models
 from holdfast.cli import access
 from holdfast.cli.commands import setup
 from holdfast.cli.commands.daemon.daemon import start, stop
+from holdfast.cli.daemon_requests import daemon_problem
 from holdfast.cli.options import command, json_option
 from holdfast.cli.printing import give_folded, give_json, give_styled, say, working
 from holdfast.core.text.strings import one_line
@@ -108,27 +109,21 @@ def _tried(home: Path, harness: Harness) -> Iterator[CheckResult]:
 
 def _daemon(home: Path, status: Mapping[str, Any] | None, *, start: bool) -> CheckResult:
     """Whether the daemon runs in the installed version; `status` is its answer, None if it gave none."""
-    if status is None and (holder := lock_holder(home)):
-        # It was asked just now, so the user waits for a daemon that hangs only once.
-        return _away(f"process {holder} does not answer")
+    detail, fix = daemon_problem(home, status)
+    if detail:
+        # One whose housekeeping fails is left running; the log says what is to be done.
+        mends = status is None or status["version"] != __version__
+        return wrong("daemon", detail, fix, Mend.RESTART if mends else None)
     try:
         if start and status is None:
             client.start(home)
         answer = status or client.ask(home, "status", timeout=2.0)
     except DaemonAway as error:
         if start or lock_holder(home):
-            return _away(error.message)
+            fix = "look at `holdfast logs`, then `holdfast restart`"
+            return wrong("daemon", error.message, fix, Mend.RESTART)
         return fine("daemon", "not running; a hook starts it when it is needed")
-    if answer["version"] != __version__:
-        detail = f"version {answer['version']} runs, {__version__} is installed"
-        return wrong("daemon", detail, "run `holdfast restart`", Mend.RESTART)
-    if troubles := access.troubles_of(answer):
-        return wrong("daemon", f"its housekeeping fails: {troubles}", "`holdfast logs` says why")
     return fine("daemon", f"process {answer['pid']}, version {answer['version']}")
-
-
-def _away(detail: str) -> CheckResult:
-    return wrong("daemon", detail, "look at `holdfast logs`, then `holdfast restart`", Mend.RESTART)
 
 
 _MARKS: Final = {"FAIL": "red", "ok  ": "green", "–   ": "dim"}

@@ -28,6 +28,7 @@ from holdfast.engine.memory import recall
 from holdfast.engine.memory.recall import Query, RecalledText, note_recalled
 from holdfast.engine.tools.caller import session_around
 from holdfast.engine.views import serialisation
+from holdfast.engine.views.overview import overview
 from holdfast.engine.views.serialisation import Row, redacted_value, title_lookup
 from holdfast.engine.views.session_page import session_page
 from holdfast.errors import NotThere
@@ -171,6 +172,7 @@ VIEWS: Final[Mapping[str, Callable[..., object]]] = {
         findings,
         finding_lines,
         project_paths,
+        overview,
     )
 }
 """The views that the daemon can make, by name."""
