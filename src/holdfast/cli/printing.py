@@ -72,6 +72,22 @@ def give_styled(text: str, style: str) -> None:
     _echo(styled(printable(text), style))
 
 
+def give_marked(indent: str, text: str, spans: Iterable[tuple[int, int]]) -> None:
+    """Print one line of the result with some words marked: bold, or between asterisks without colours.
+
+    For a pipe nothing is marked: its reader wants the text as it is.
+    """
+    parts, end = [indent], 0
+    for start, stop in spans if _is_styled() or sys.stdout.isatty() else ():
+        parts += [text[end:start], _marked(text[start:stop])]
+        end = stop
+    _echo("".join((*parts, text[end:])))
+
+
+def _marked(word: str) -> str:
+    return styled(word, "bold") if _is_styled() else f"*{word}*"
+
+
 _STYLES: Final = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
 
 

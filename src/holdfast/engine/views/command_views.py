@@ -13,6 +13,8 @@ from typing import Any, Final
 
 from holdfast.core.brief.brief_input import Reason
 from holdfast.core.events.world import Project
+from holdfast.core.memory.excerpt import matching_sentence
+from holdfast.core.memory.ranking import query_words
 from holdfast.core.redaction.redact import redact
 from holdfast.core.session.checkpoint import Checkpoint, gist
 from holdfast.core.session.session import Session, title_of
@@ -40,7 +42,7 @@ AT_ONCE: Final = 100
 """How many sessions are read at once while some of them are chosen."""
 HITS_READ: Final = 500
 DIGEST_CHARS: Final = 80
-FINDING_CHARS: Final = 110
+FINDING_CHARS: Final = 400
 
 
 def sessions(
@@ -138,8 +140,8 @@ def findings(
 def finding_lines(
     engine: Engine, project: Project, *, environment: Mapping[str, str], query: Mapping[str, Any]
 ) -> list[Row]:
-    """Search results for a person, one line for each."""
-    titles = title_lookup(engine)
+    """Search results for a person: the sentence of each that has most of the words."""
+    words, titles = query_words(query["text"]), title_lookup(engine)
     return [
         {
             "id": each.id,
@@ -148,7 +150,7 @@ def finding_lines(
             "at": each.at,
             "source": redact(printable(each.source)),
             "title": _line(titles(each.session), TITLE_CHARS),
-            "text": _line(gist(each.text), FINDING_CHARS),
+            "text": _line(matching_sentence(each.text, words), FINDING_CHARS),
             "worded": each.worded,
         }
         for each in _findings(engine, project, environment, query)
@@ -256,6 +258,7 @@ def _query(fields: Mapping[str, Any]) -> Query:
         fields["since"],
         fields["all_projects"],
         fields["include_superseded"],
+        fields["harness"],
     )
 
 
