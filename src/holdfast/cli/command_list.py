@@ -47,6 +47,7 @@ SECTIONS: Final = {
         "checkpoints": Entry("sessions", "checkpoints", "List checkpoints, the newest first."),
         "checkpoint": Entry("checkpoint", "checkpoint", "Take a checkpoint of a session now."),
         "brief": Entry("brief", "brief", "Show what the next session would be given back."),
+        "stats": Entry("stats", "stats", "Show what was kept, given back and used, and what it cost."),
         "statusline": Entry("daemon.harness_commands", "statusline", "Print the status line of a session."),
         "import": Entry(
             "import_export", "import_", "Bring in the sessions that harnesses kept before Holdfast came."

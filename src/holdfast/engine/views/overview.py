@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from holdfast.core.brief.brief_input import Reason
 from holdfast.core.events.world import Project
 from holdfast.core.redaction.redact import redact
 from holdfast.core.session.session import Session
@@ -20,14 +19,13 @@ from holdfast.engine.health.doctor import CheckResult, verdict_of
 from holdfast.engine.health.examine import Surroundings
 from holdfast.engine.views import serialisation
 from holdfast.engine.views.serialisation import Row, redacted_value
+from holdfast.engine.views.stats import NO_BRIEFS
 from holdfast.harnesses.base import Harness
 from holdfast.stores.base import Captured
 from holdfast.stores.codec import to_iso
 
 LIVE_MOST: Final = 20
 RECEIPTS_LOOKED_AT: Final = 50
-NO_BRIEFS: Final = frozenset({Reason.SUMMARY, Reason.RECALL})
-"""Receipts of what is no brief for a session that starts: a harness's summary, memories with a prompt."""
 
 
 def overview(engine: Engine, project: Project | None, *, environment: Mapping[str, str]) -> Row:
