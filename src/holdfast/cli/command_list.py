@@ -37,6 +37,7 @@ SECTIONS: Final = {
             "plugin",
             "Write hooks, tools, skills and commands as a plugin that a harness loads.",
         ),
+        "status": Entry("status", "status", "Show how things stand: problems first."),
         "doctor": Entry("doctor", "doctor", "Check that everything works, with a real round trip."),
         "dashboard": Entry("daemon.http_access", "dashboard", "Open the dashboard in your browser."),
     },
@@ -47,6 +48,7 @@ SECTIONS: Final = {
         "checkpoints": Entry("sessions", "checkpoints", "List checkpoints, the newest first."),
         "checkpoint": Entry("checkpoint", "checkpoint", "Take a checkpoint of a session now."),
         "brief": Entry("brief", "brief", "Show what the next session would be given back."),
+        "stats": Entry("stats", "stats", "Show what was kept, given back and used, and what it cost."),
         "statusline": Entry("daemon.harness_commands", "statusline", "Print the status line of a session."),
         "import": Entry(
             "import_export", "import_", "Bring in the sessions that harnesses kept before Holdfast came."
@@ -111,7 +113,6 @@ SECTIONS: Final = {
         "up": Entry("daemon.daemon", "up", "Start the daemon."),
         "down": Entry("daemon.daemon", "down", "Stop the daemon."),
         "restart": Entry("daemon.daemon", "restart", "Stop the daemon and start it again."),
-        "status": Entry("daemon.daemon", "status", "Say whether the daemon runs."),
         "recover-store": Entry(
             "daemon.recover_store", "recover_store", "Bring back what can be read in a damaged store."
         ),

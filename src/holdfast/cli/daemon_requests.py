@@ -9,7 +9,7 @@ import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from holdfast import __version__
 from holdfast.cli.printing import say, working
@@ -45,6 +45,21 @@ def daemon_status(where: Path) -> dict[str, Any] | None:
         return client.ask(where, "status", timeout=2.0)
     except DaemonAway:
         return None
+
+
+def daemon_problem(where: Path, status: Mapping[str, Any] | None) -> tuple[str, str]:
+    """What is wrong with the daemon, and what to do, from the answer that it gave; empty if nothing is."""
+    if status is None:
+        if holder := lock_holder(where):
+            hint = "look at `holdfast logs`, then `holdfast restart`"
+            return f"the daemon (process {holder}) does not answer", hint
+        return "", ""
+    if status["version"] != __version__:
+        detail = f"version {status['version']} runs, {__version__} is installed"
+        return detail, "run `holdfast restart`"
+    if troubles := troubles_of(status):
+        return f"its housekeeping fails: {troubles}", "`holdfast logs` says why"
+    return "", ""
 
 
 def troubles_of(status: Mapping[str, Any]) -> str:
@@ -119,12 +134,18 @@ def view_by_daemon(
 
 
 def environment() -> dict[str, str]:
-    """The environment variables that matter to Holdfast: settings, the home, and the surrounding session."""
+    """The environment variables that matter to Holdfast: settings, the surrounding session, and places.
+
+    Places are the search path and the folders in which harnesses keep their files.
+    """
     return {
         name: value
         for name, value in os.environ.items()
-        if name.startswith("HOLDFAST_") or name.endswith("SESSION_ID") or name == "HOME"
+        if name.startswith("HOLDFAST_") or name in {"HOME", "PATH"} or name.endswith(_CARRIED_ENDS)
     }
+
+
+_CARRIED_ENDS: Final = ("SESSION_ID", "_HOME", "_CONFIG_DIR", "_STATE_DIR")
 
 
 def _directory(place: ProjectChoice | None) -> str:

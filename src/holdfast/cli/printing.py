@@ -13,6 +13,7 @@ import threading
 from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import zip_longest
+from typing import Final
 
 import click
 
@@ -20,6 +21,7 @@ from holdfast.core.text.strings import one_line, shortened
 from holdfast.core.text.untrusted import HIDDEN, printable
 
 _USUAL_WIDTH = 80
+_GAP = 2
 _PATIENCE = 0.3
 """Seconds after which a spinner appears."""
 
@@ -48,14 +50,63 @@ def give_table(columns: Sequence[str], rows: Iterable[Sequence[str]], numbers: C
     """
     cells = [[one_line(printable(cell)) for cell in row] for row in rows]
     head, *lines = table_lines(columns, cells, line_width(), numbers)
-    is_styled = bool(os.environ.get("FORCE_COLOR")) or (
-        sys.stdout.isatty() and os.environ.get("TERM", "").lower() not in {"dumb", "unknown"}
-    )
     for line in head:
-        click.echo(f"\033[1m{line}\033[0m" if is_styled else line, color=is_styled)
+        _echo(styled(line, "bold"))
     for row in lines:
         for line in row:
             click.echo(line)
+
+
+def give_folded(mark: str, style: str, text: str) -> None:
+    """Print a paragraph of the result behind a mark, folded to the terminal's width below its first word."""
+    width, indent = line_width(), " " * (len(mark) + _GAP)
+    plain = printable(text)
+    first, *more = _folded(plain, max(width - len(indent), 1)) if width else (plain,)
+    _echo(f"{styled(mark, style)}{' ' * _GAP}{first}")
+    for line in more:
+        _echo(indent + line)
+
+
+def give_styled(text: str, style: str) -> None:
+    """Print one line of the result in a colour or weight, where the terminal has them."""
+    _echo(styled(printable(text), style))
+
+
+def give_marked(indent: str, text: str, spans: Iterable[tuple[int, int]]) -> None:
+    """Print one line of the result with some words marked: bold, or between asterisks without colours.
+
+    For a pipe nothing is marked: its reader wants the text as it is.
+    """
+    parts, end = [indent], 0
+    for start, stop in spans if _is_styled() or sys.stdout.isatty() else ():
+        parts += [text[end:start], _marked(text[start:stop])]
+        end = stop
+    _echo("".join((*parts, text[end:])))
+
+
+def _marked(word: str) -> str:
+    return styled(word, "bold") if _is_styled() else f"*{word}*"
+
+
+_STYLES: Final = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
+
+
+def styled(text: str, style: str) -> str:
+    """The text in a colour or weight where the terminal has them; as it is for an empty style."""
+    code = _STYLES.get(style)
+    return f"\033[{code}m{text}\033[0m" if code and _is_styled() else text
+
+
+def _is_styled() -> bool:
+    if os.environ.get("NO_COLOR"):
+        return False
+    has_colours = sys.stdout.isatty() and os.environ.get("TERM", "").lower() not in {"dumb", "unknown"}
+    return bool(os.environ.get("FORCE_COLOR")) or has_colours
+
+
+def _echo(line: str) -> None:
+    """Print a line that may be styled, and has no other control sequences."""
+    click.echo(line, color=_is_styled())
 
 
 def line_width() -> int | None:
@@ -102,9 +153,6 @@ def _escape(char: str) -> str:
     """How JSON writes a character in ASCII: by its UTF-16 units."""
     units = char.encode("utf-16-be").hex()
     return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
-
-
-_GAP = 2
 
 
 def table_lines(

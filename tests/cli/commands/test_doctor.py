@@ -10,6 +10,8 @@ from subprocess import PIPE
 
 import pytest
 
+from holdfast.engine.health.doctor import verdict_of
+from holdfast.engine.health.examine import Surroundings, installation
 from tests import fork_server
 from tests.cli.conftest import HARNESS, Person
 from tests.hook.fake_daemon import FakeDaemon
@@ -51,6 +53,28 @@ def test_after_setup_all_is_well_and_a_hook_event_makes_the_round_trip(connected
     # The trial leaves no session behind.
     assert connected.types("sessions", "--json").json == []
     assert "everything was read" in shown.out
+
+
+def test_it_ends_with_one_line_and_names_what_is_not_installed(connected: Person) -> None:
+    *findings, last = connected.types("doctor").out.splitlines()
+    passed = [line for line in findings if line.startswith("ok")]
+    absent = [line for line in findings if line.startswith("–")]
+    assert last == f"no problem, {len(passed)} checks passed, {len(absent)} harnesses not installed"
+    assert "–     version of codex: not installed: no `codex` on the search path" in absent
+    rows = {row["check"]: row for row in connected.types("doctor", "--json").json}
+    assert rows["version of codex"]["ok"] is True
+    assert "hooks of codex" not in rows
+
+
+def test_problems_come_first_with_what_to_do(connected: Person) -> None:
+    settings_rewritten(connected)
+    first, fix, *_, last = connected.types("doctor").out.splitlines()
+    assert first.startswith(f"FAIL  {HOOKS}: ")
+    assert fix == f"      fix: run `holdfast setup {HARNESS}` (or `holdfast doctor --fix`)"
+    assert last.startswith("1 problem, ")
+    coloured = Person(connected.root, {"FORCE_COLOR": "1"}).types("doctor").out
+    assert coloured.startswith("\033[31mFAIL\033[0m")
+    assert "\033" not in Person(connected.root, {"FORCE_COLOR": "1", "NO_COLOR": "1"}).types("doctor").out
 
 
 def settings_rewritten(person: Person) -> None:
@@ -99,7 +123,7 @@ def hook_changed_by_someone(person: Person) -> None:
     [
         (settings_rewritten, HOOKS, "are gone from"),
         (damaged_store_set_aside, "set aside", "store.corrupt-29990101T000000Z.db"),
-        (hook_events_dropped, "spool", "3 were dropped"),
+        (hook_events_dropped, "spool", "3 dropped"),
         (home_open_to_others, "home", "others may look into"),
         (interpreter_gone, f"interpreter for {HARNESS}", "no Python at `/nonexistent/python`"),
         (repository_setting_what_it_may_not, "config", "daemon.idle_exit_minutes"),
@@ -218,3 +242,24 @@ def test_fix_restores_the_modes_of_everything_in_the_home(connected: Person) -> 
     assert there == {path: mode for path, mode in meant.items() if path in there}
     assert {mode for path, mode in there.items() if path.is_dir()} == {0o700}
     assert {mode for path, mode in there.items() if not path.is_dir()} == {0o600}
+
+
+def test_the_quick_checks_that_the_daemon_makes_find_hooks_that_wait_for_a_review(person: Person) -> None:
+    (person.user_home / ".codex").mkdir()
+    assert person.types("setup", "--yes").status == 0
+    around = Surroundings(person.home, person.user_home, person.environment)
+    verdict = verdict_of(installation(around))
+    assert [finding.check for finding in verdict.problems] == ["trust of codex"]
+    assert failures(person) == {finding.check: finding.detail for finding in verdict.problems}
+
+
+def test_hooks_that_a_variable_moved_are_no_problem_where_the_variable_is_not_set(person: Person) -> None:
+    moved = {"CLAUDE_CONFIG_DIR": str(person.root / "moved")}
+    (person.root / "moved").mkdir()
+    assert Person(person.root, moved).types("setup", "--yes", HARNESS).status == 0
+    around = Surroundings(person.home, person.user_home, person.environment)
+    assert {finding.check: finding.ok for finding in installation(around)}[HOOKS]
+    elsewhere = Surroundings(
+        person.home, person.user_home, person.environment | {"CLAUDE_CONFIG_DIR": str(person.root)}
+    )
+    assert not {finding.check: finding.ok for finding in installation(elsewhere)}[HOOKS]

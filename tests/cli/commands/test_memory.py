@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import subprocess
 from dataclasses import replace
 
-from tests.cli.conftest import TIME_LIMIT, Done, Person
+from tests.cli.conftest import HARNESS, TIME_LIMIT, Done, Person
 
 PORT = "The staging port is 5433"
 
@@ -44,18 +45,19 @@ def test_what_is_remembered_is_recalled_and_expanded(person: Person) -> None:
     assert hit["age"].endswith(" s")
     assert hit["at"].endswith("Z")
     assert hit["worded"] is True
-    assert [hit["worded"] for hit in person.types("recall", "harbour", "--json").json] == [False]
     by_word = person.types("recall", "port")
     assert PORT in by_word.out
     assert "nearest in meaning" not in by_word.err
-    by_meaning = person.types("recall", "harbour")
-    assert (PORT in by_meaning.out, "nearest in meaning" in by_meaning.err) == (True, True)
+    remembered(person, "My car is red")
+    by_meaning = person.types("recall", "automobile")
+    assert ("My car is red" in by_meaning.out, "nearest in meaning" in by_meaning.err) == (True, True)
+    assert [hit["worded"] for hit in person.types("recall", "automobile", "--json").json] == [False]
     nonsense = person.types("recall", "zorbleflux")
     assert (nonsense.out, "nothing was found" in nonsense.err) == ("", True)
     assert person.types("expand", id[:8]).out == f"{PORT}\n"
     whole = person.types("expand", id, "--json").json
     assert (whole["id"], whole["text"]) == (id, PORT)
-    assert set(hit) - set(whole) == {"score", "worded", "title"}, "both are about a query"
+    assert set(hit) - set(whole) == {"score", "worded", "title"}, "two are about a query"
 
 
 def test_said_twice_it_is_one_memory_and_a_newer_value_supersedes(person: Person) -> None:
@@ -309,3 +311,31 @@ def test_memories_that_are_worth_a_look_are_named(person: Person) -> None:
     assert (stale["problem"], stale["detail"]) == ("stale", "names src/gone.py, which is gone")
     assert copy in (duplicate["id"], duplicate["detail"].rpartition(" ")[2])
     assert "duplicate" in person.types("audit", "memories").out
+
+
+def test_a_hit_is_two_lines_with_the_sentence_that_matched(person: Person) -> None:
+    person.prompts("Build the harbour. The crane is rusty. Paint it green", session="first-session")
+    payload = {"session_id": "first-session", "cwd": str(person.project), "hook_event_name": "PreCompact"}
+    person.types("hook", "--harness", HARNESS, given=json.dumps(payload))
+    head, sentence, *_ = person.types("recall", "rusty crane").out.splitlines()
+    assert head[8:].startswith("  Build the harbour. The crane is rusty. Paint it green · ")
+    assert re.search(r" · \d+ s ago · 0\.\d\d$", head)
+    assert (sentence[:10], "crane" in sentence) == (" " * 10, True)
+    hit = person.types("recall", "rusty crane", "--json").json[0]
+    assert (hit["session_key"], hit["title"]) == (
+        "first-session",
+        "Build the harbour. The crane is rusty. Paint it green",
+    )
+
+
+def test_hits_can_be_limited_to_a_harness(person: Person) -> None:
+    person.prompts("Build the harbour", session="first-session")
+    payload = {"session_id": "first-session", "cwd": str(person.project), "hook_event_name": "PreCompact"}
+    person.types("hook", "--harness", HARNESS, given=json.dumps(payload))
+    remembered(person, "The harbour is closed")
+    kinds = {hit["kind"] for hit in person.types("recall", "harbour", "--json").json}
+    assert {"memory", "checkpoint"} <= kinds
+    own = person.types("recall", "harbour", "--harness", HARNESS, "--json").json
+    assert {hit["session_key"] for hit in own} == {"first-session"}
+    assert person.types("recall", "harbour", "--harness", "codex", "--json").json == []
+    assert "there is no harness" in person.types("recall", "harbour", "--harness", "nobody").err

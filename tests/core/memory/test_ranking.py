@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.memory.ranking import FADES, WORDS_MOST, Pool, RankingCandidate, query_words, rank
+from holdfast.core.memory.ranking import (
+    FADES,
+    WORDS_MOST,
+    Pool,
+    RankingCandidate,
+    query_words,
+    rank,
+    worth_showing,
+)
 
 
 def order(*candidates: RankingCandidate) -> list[str]:
@@ -113,11 +121,26 @@ def test_equals_stay_in_the_order_in_which_they_came() -> None:
     ]
 
 
+def shown(*candidates: RankingCandidate) -> list[str]:
+    return [one.candidate.id for one in worth_showing(rank(candidates))]
+
+
 def test_what_was_only_nearer_than_nothing_is_noise() -> None:
-    far, near = RankingCandidate("far", meaning=0.1), RankingCandidate("near", meaning=0.9)
-    worded = RankingCandidate("worded", keywords=0.001, session="s")
-    beside = RankingCandidate("beside", meaning=0.001, session="s", place=1)
-    assert [one.candidate.id for one in rank((far, near, worded, beside)) if one.is_noise] == ["far"]
+    far, near = RankingCandidate("far", meaning=0.3), RankingCandidate("near", nearness=0.9, meaning=0.9)
+    assert shown(far, near) == ["near"]
+    between = RankingCandidate("between", nearness=0.5, meaning=0.35)
+    assert shown(between) == [], "nothing has any of the words"
+    worded = RankingCandidate("worded", keywords=0.001, nearness=0.5, session="s")
+    beside = RankingCandidate("beside", nearness=0.5, session="s", place=1)
+    assert set(shown(between, worded, beside)) == {"between", "worded", "beside"}
+
+
+def test_what_is_far_weaker_than_the_best_is_left_out() -> None:
+    best, good = RankingCandidate("best", keywords=90.0), RankingCandidate("good", keywords=10.0)
+    weak = RankingCandidate("weak", keywords=1.0)
+    assert shown(weak, good, best) == ["best", "good"]
+    assert shown(weak) == ["weak"]
+    assert shown() == []
 
 
 def test_a_pool_looks_again_at_the_best_of_both_searches() -> None:

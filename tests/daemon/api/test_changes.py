@@ -29,22 +29,22 @@ CONTINUITY = """# Continuity
 
 class TestMemories:
     def test_one_is_kept_found_changed_pinned_and_forgotten(self, caller: Caller, project: Project) -> None:
-        told = {"text": "The zebra port is 8080", "project": project.path, "tags": ["Net"]}
+        told = {"text": "The red car is in port 8080", "project": project.path, "tags": ["Net"]}
         made = caller.ask("/api/memories", "POST", told)
         assert made.status == 201
         assert (made.json["tags"], made.json["scope"], made.json["again"]) == (["net"], "project", False)
         id = made.json["id"]
-        found = caller.get("/api/memories/search", q="zebra port", kind="memory")["items"]
+        found = caller.get("/api/memories/search", q="red car", kind="memory")["items"]
         assert [(row["id"], row["worded"]) for row in found] == [(id, True)]
-        near = caller.get("/api/memories/search", q="harbour", kind="memory")["items"]
+        near = caller.get("/api/memories/search", q="automobile", kind="memory")["items"]
         assert (id, False) in [(row["id"], row["worded"]) for row in near]
         changed = caller.ask(
-            f"/api/memories/{id}", "PATCH", {"pinned": True, "text": "The zebra port is 9090"}
+            f"/api/memories/{id}", "PATCH", {"pinned": True, "text": "The red car is in port 9090"}
         )
-        assert (changed.json["pinned"], changed.json["text"]) == (True, "The zebra port is 9090")
+        assert (changed.json["pinned"], changed.json["text"]) == (True, "The red car is in port 9090")
         assert caller.ask(f"/api/memories/{id}", "DELETE").json == {"memories": 1}
         assert caller.ask(f"/api/memories/{id}").status == 404
-        assert caller.get("/api/memories/search", q="zebra", kind="memory")["items"] == []
+        assert caller.get("/api/memories/search", q="red car", kind="memory")["items"] == []
 
     def test_without_a_project_it_holds_everywhere(self, caller: Caller) -> None:
         made = caller.ask("/api/memories", "POST", {"text": "I like tea"}).json

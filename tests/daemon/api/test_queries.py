@@ -169,6 +169,18 @@ class TestHealth:
         checks = [row["check"] for row in caller.get("/api/health", deep=True)["findings"]]
         assert {"store", "tokens"} <= set(checks)
 
+    def test_the_verdict_in_one_line_as_the_doctor_ends(self, caller: Caller) -> None:
+        told = caller.get("/api/health")
+        failed = [row for row in told["findings"] if not row["ok"]]
+        assert told["findings"][: len(failed)] == failed, "problems first"
+        assert told["summary"].startswith(f"{len(failed)} problem")
+
+    def test_statistics_of_the_last_days(self, caller: Caller) -> None:
+        told = caller.get("/api/stats", days=3)
+        assert (told["days"], len(told["by_day"])) == (3, 3)
+        assert told["sessions"]["stored"] >= told["sessions"]["count"]
+        assert caller.ask("/api/stats?days=0").status == 422
+
     def test_figures_for_a_monitor(self, caller: Caller) -> None:
         answer = caller.ask("/api/metrics")
         assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")

@@ -11,32 +11,30 @@ import signal
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
-from holdfast import __version__, config, harnesses, models
+from holdfast import __version__, config, models
 from holdfast.cli import access
 from holdfast.cli.commands import setup
 from holdfast.cli.commands.daemon.daemon import start, stop
-from holdfast.cli.commands.daemon.harness_commands import command_for, relay_command
-from holdfast.cli.commands.setup import files_of, in_project, programs
+from holdfast.cli.daemon_requests import daemon_problem
 from holdfast.cli.options import command, json_option
-from holdfast.cli.printing import give, give_json, say, working
+from holdfast.cli.printing import give_folded, give_json, give_styled, say, working
 from holdfast.core.text.strings import one_line
 from holdfast.daemon.local import client
-from holdfast.engine.health import connections
+from holdfast.engine.health import connections, examine
 from holdfast.engine.health import doctor as checks
-from holdfast.engine.health.doctor import CheckResult, Mend, fine, wrong
-from holdfast.engine.health.examine import check_activity, check_cursors, check_tools
+from holdfast.engine.health.doctor import CheckResult, HealthVerdict, Mend, fine, verdict_of, wrong
+from holdfast.engine.health.examine import Surroundings, check_tools
+from holdfast.engine.health.installation import relay_command
 from holdfast.engine.health.round_trip import check_round_trip
 from holdfast.engine.liveness import is_alive, lock_holder, start_of
 from holdfast.errors import DaemonAway, HoldfastError
 from holdfast.harnesses.base import Harness, Tooled
-from holdfast.stores.base import Store
 
 
 @command("holdfast doctor", "holdfast doctor --fix", "holdfast doctor --json")
@@ -57,68 +55,37 @@ def doctor(*, fix: bool, as_json: bool) -> None:
         repair(home, mends)
         with working("examining again"):
             findings = list(_findings(home))
+    verdict = verdict_of(findings)
     if as_json:
-        give_json([asdict(finding) for finding in findings])
+        give_json([finding.row for finding in verdict.findings])
     else:
-        _print(findings)
-    click.get_current_context().exit(0 if all(finding.ok for finding in findings) else 1)
+        give_verdict(verdict)
+    click.get_current_context().exit(0 if verdict.ok else 1)
 
 
 def _findings(home: Path) -> Iterator[CheckResult]:
     project = access.project_at(None)
-    yield checks.check_home(home)
-    yield checks.check_settings(home, Path(project.root), project.project_id, os.environ)
+    around = Surroundings(home, Path.home(), os.environ, Path(project.root), project.project_id)
     yield checks.check_tokens(models.counter)
-    setup = connections.check_setup(home)
-    yield setup
-    if setup.ok:
-        yield connections.check_files(home, "our own", programs(home), "run `holdfast setup` again")
-    every = [harnesses.here(name, os.environ) for name in harnesses.names()]
-    search_path = os.environ.get("PATH", "")
+    every = examine.harnesses_here(os.environ)
     for harness in every:
-        if harness.present(Path.home(), search_path) or connections.installed(home, harness):
-            yield from _connected(home, harness, Path(project.root), search_path)
-    if home.is_dir():
-        yield from _inside(home, every)
-
-
-def _connected(home: Path, harness: Harness, root: Path, search_path: str) -> Iterator[CheckResult]:
-    """The findings about a harness on this machine."""
-    yield connections.check_version(harness, search_path)
-    projects = connections.projects(home, harness)
-    if projects and not connections.is_for_user(home, harness):
-        if root not in projects:
-            yield fine(
-                f"hooks of {harness.name}", f"in other projects alone: {', '.join(map(str, projects))}"
-            )
-            return
-        (harness,) = in_project([harness], root)
-    command = command_for(harness, home)
-    hooks = connections.check_hooks(home, harness, harness.hook_entries(command, Path.home()))
-    yield hooks
-    if hooks.ok:
-        yield connections.check_hurdle(harness, Path.home(), command)
-    if connections.installed(home, harness) and (files := files_of(harness, home, Path.home())):
-        yield connections.check_files(home, harness.name, files, f"run `holdfast setup {harness.name}`")
-    search = connections.check_search(harness, Path.home(), root)
-    if search:
-        yield search
-
-
-def _inside(home: Path, every: Sequence[Harness]) -> Iterator[CheckResult]:
-    """The checks that need a home."""
+        yield from examine.check_program(harness, around)
+    yield from examine.installation(around)
+    if not home.is_dir():
+        return
     try:
-        with access.opened_store(home) as store:
-            yield checks.check_store(store, home / "store.db")
-            yield checks.check_redactor(store, home, os.environ)
-            yield checks.check_records(store, home, os.environ)
-            yield from _activity(home, store, every)
+        with access.stored_engine() as engine:
+            yield checks.check_store(engine.store, home / "store.db")
+            yield from examine.in_use(engine, around)
     except HoldfastError as error:
         # A daemon would set a damaged store aside, and that is for the user to decide.
         yield wrong("store", error.message, error.hint)
         return
-    yield checks.check_set_aside(home)
-    connected = [harness for harness in every if connections.installed(home, harness)]
+    yield from _with_daemon(home, [harness for harness in every if connections.installed(home, harness)])
+
+
+def _with_daemon(home: Path, connected: Sequence[Harness]) -> Iterator[CheckResult]:
+    """The daemon, and what only works with it: hooks and tools."""
     status = access.daemon_status(home)
     daemon = _daemon(home, status, start=bool(connected))
     yield daemon
@@ -130,8 +97,6 @@ def _inside(home: Path, every: Sequence[Harness]) -> Iterator[CheckResult]:
             yield from _tried(home, harness)
     answering = access.daemon_answering(home) if status or daemon.ok else 0
     yield checks.check_leftovers(home, answering)
-    yield checks.check_spool(home)
-    yield connections.check_skipped(_skipped(home), every)
 
 
 def _tried(home: Path, harness: Harness) -> Iterator[CheckResult]:
@@ -142,52 +107,38 @@ def _tried(home: Path, harness: Harness) -> Iterator[CheckResult]:
         yield check_tools(home, harness, relay_command(harness, home))
 
 
-def _activity(home: Path, store: Store, every: Sequence[Harness]) -> Iterator[CheckResult]:
-    """The finding about what was captured and given back so far."""
-    for harness in every:
-        if connections.installed(home, harness):
-            yield check_activity(store, harness, access.now())
-    yield check_cursors(store, every, Path.home())
-
-
 def _daemon(home: Path, status: Mapping[str, Any] | None, *, start: bool) -> CheckResult:
     """Whether the daemon runs in the installed version; `status` is its answer, None if it gave none."""
-    if status is None and (holder := lock_holder(home)):
-        # It was asked just now, so the user waits for a daemon that hangs only once.
-        return _away(f"process {holder} does not answer")
+    detail, fix = daemon_problem(home, status)
+    if detail:
+        # One whose housekeeping fails is left running; the log says what is to be done.
+        mends = status is None or status["version"] != __version__
+        return wrong("daemon", detail, fix, Mend.RESTART if mends else None)
     try:
         if start and status is None:
             client.start(home)
         answer = status or client.ask(home, "status", timeout=2.0)
     except DaemonAway as error:
         if start or lock_holder(home):
-            return _away(error.message)
+            fix = "look at `holdfast logs`, then `holdfast restart`"
+            return wrong("daemon", error.message, fix, Mend.RESTART)
         return fine("daemon", "not running; a hook starts it when it is needed")
-    if answer["version"] != __version__:
-        detail = f"version {answer['version']} runs, {__version__} is installed"
-        return wrong("daemon", detail, "run `holdfast restart`", Mend.RESTART)
-    if troubles := access.troubles_of(answer):
-        return wrong("daemon", f"its housekeeping fails: {troubles}", "`holdfast logs` says why")
     return fine("daemon", f"process {answer['pid']}, version {answer['version']}")
 
 
-def _away(detail: str) -> CheckResult:
-    return wrong("daemon", detail, "look at `holdfast logs`, then `holdfast restart`", Mend.RESTART)
+_MARKS: Final = {"FAIL": "red", "ok  ": "green", "–   ": "dim"}
 
 
-def _skipped(home: Path) -> dict[str, int]:
-    with access.opened_store(home) as store:
-        return store.skipped()
-
-
-def _print(findings: Sequence[CheckResult]) -> None:
-    for finding in findings:
+def give_verdict(verdict: HealthVerdict) -> None:
+    """Print the findings, problems first, and what they mean together in one line."""
+    for finding in verdict.findings:
+        mark = "–   " if finding.absent else "ok  " if finding.ok else "FAIL"
         # One line each, or a detail could look like the next finding.
-        give(f"{'ok  ' if finding.ok else 'FAIL'}  {finding.check}: {one_line(finding.detail)}")
+        give_folded(mark, _MARKS[mark], f"{finding.check}: {one_line(finding.detail)}")
         if finding.fix:
-            give(
-                f"      fix: {one_line(finding.fix)}{' (or `holdfast doctor --fix`)' if finding.mend else ''}"
-            )
+            more = " (or `holdfast doctor --fix`)" if finding.mend else ""
+            give_folded("    ", "", f"fix: {one_line(finding.fix)}{more}")
+    give_styled(verdict.summary, "green" if verdict.ok else "red")
 
 
 END_TIME = 5.0

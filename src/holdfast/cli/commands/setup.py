@@ -13,15 +13,8 @@ from pathlib import Path
 
 import click
 
-from holdfast import __version__, config, harnesses, relay, skills
-from holdfast import hook as carrier
+from holdfast import __version__, config, harnesses, skills
 from holdfast.cli import access
-from holdfast.cli.commands.daemon.harness_commands import (
-    command_for,
-    relay_command,
-    relay_path,
-    status_command_for,
-)
 from holdfast.cli.commands.import_export import inherit_or_offer
 from holdfast.cli.options import command, inherit_option
 from holdfast.cli.printing import give, say
@@ -29,10 +22,22 @@ from holdfast.core.events.install_request import InstallEntry, WantedCopy
 from holdfast.core.work.question import QUESTION_CHARS
 from holdfast.engine.documents.git_exclude import settings_exclusions, spare_exclusions
 from holdfast.engine.health import connections
+from holdfast.engine.health.installation import (
+    command_for,
+    files_of,
+    guidance_files,
+    has_tools,
+    in_project,
+    plugin_files,
+    programs,
+    relay_command,
+    status_command_for,
+    tool_entries,
+)
 from holdfast.errors import HoldfastError
 from holdfast.files import atomic, install
 from holdfast.files.install import Plan, Report, Role, Verb, read_manifest
-from holdfast.harnesses.base import Harness, InProject, MidTurn, Pluggable, Plugged, StatusLine, Tooled
+from holdfast.harnesses.base import Harness, InProject, MidTurn, Pluggable, StatusLine
 
 
 def _options(function: Callable[..., None]) -> Callable[..., None]:
@@ -82,8 +87,12 @@ def setup(
     refuse_to_tell_twice(home, selected, root)
     chosen = in_project(selected, root) if root else selected
     tooled = [] if no_mcp else chosen
-    entries = [*_hooks(chosen, home, user_directory), *_tools(tooled, home, user_directory)]
-    brought = [*copies(home), *_plugins(chosen, home, user_directory), *_guidance(tooled, user_directory)]
+    entries = [*_hooks(chosen, home, user_directory), *tool_entries(tooled, home, user_directory)]
+    brought = [
+        *copies(home),
+        *plugin_files(chosen, home, user_directory),
+        *guidance_files(tooled, user_directory),
+    ]
     plan = _planned(entries, brought, home, root)
     if dry_run:
         _show(plan)
@@ -112,25 +121,13 @@ def renew(home: Path) -> None:
 
 def _renew(chosen: Sequence[Harness], home: Path, root: Path | None) -> None:
     user_directory = Path.home()
-    tooled = [harness for harness in chosen if _has_tools(harness, home, user_directory)]
-    entries = [*_hooks(chosen, home, user_directory), *_tools(tooled, home, user_directory)]
+    tooled = [harness for harness in chosen if has_tools(harness, home, user_directory)]
+    entries = [*_hooks(chosen, home, user_directory), *tool_entries(tooled, home, user_directory)]
     brought = [
         *copies(home),
         *(copy for harness in chosen for copy in files_of(harness, home, user_directory)),
     ]
     _tell(install.apply(_planned(entries, brought, home, root)))
-
-
-def files_of(harness: Harness, home: Path, user_directory: Path) -> list[WantedCopy]:
-    """Holdfast's whole files of a connected harness: its plugin, and skills if it has the tools."""
-    tooled = [harness] if _has_tools(harness, home, user_directory) else []
-    return [*_plugins([harness], home, user_directory), *_guidance(tooled, user_directory)]
-
-
-def _has_tools(harness: Harness, home: Path, user_directory: Path) -> bool:
-    """Whether setup gave it Holdfast's MCP server."""
-    placed = {(record.path, entry.path) for record in read_manifest(home).edited for entry in record.placed}
-    return any((tool.file, tool.path) in placed for tool in _tools([harness], home, user_directory))
 
 
 def _planned(
@@ -213,8 +210,8 @@ def _own_files(
         chosen = [one for one in every if root is None or can_be_scoped(one)]
     if root:
         chosen = in_project(chosen, root)
-    brought = (*_plugins(chosen, home, user_directory), *_guidance(chosen, user_directory))
-    entries = (*_hooks(chosen, home, user_directory), *_tools(chosen, home, user_directory), *brought)
+    brought = (*plugin_files(chosen, home, user_directory), *guidance_files(chosen, user_directory))
+    entries = (*_hooks(chosen, home, user_directory), *tool_entries(chosen, home, user_directory), *brought)
     return {Path(one.file).absolute() for one in entries}
 
 
@@ -263,47 +260,10 @@ def _more(harness: Harness, home: Path, user_directory: Path) -> Iterator[Instal
         yield from harness.status_line_entries(status_command_for(harness, home), user_directory)
 
 
-def _tools(chosen: Iterable[Harness], home: Path, user_directory: Path) -> list[InstallEntry]:
-    """The entries by which each harness starts Holdfast's MCP server."""
-    tooled = [harness for harness in chosen if isinstance(harness, Tooled)]
-    return [
-        entry
-        for harness in tooled
-        for entry in harness.tool_entries(relay_command(harness, home), user_directory)
-    ]
-
-
-def _plugins(chosen: Iterable[Harness], home: Path, user_directory: Path) -> list[WantedCopy]:
-    return [
-        copy
-        for harness in chosen
-        if isinstance(harness, Plugged)
-        for copy in harness.plugin_files(home, user_directory)
-    ]
-
-
-def _guidance(chosen: Iterable[Harness], user_directory: Path) -> list[WantedCopy]:
-    known = skills.shipped()
-    return [
-        copy
-        for harness in chosen
-        if isinstance(harness, Tooled)
-        for copy in harness.guidance(user_directory, known)
-    ]
-
-
 def copies(home: Path) -> tuple[WantedCopy, ...]:
     """The files by which hook and relay outlive the package: both programs, and the interpreter's path."""
     interpreter = install.hook_path(home).with_name("interpreter")
     return (*programs(home), WantedCopy(interpreter, f"{sys.executable}\n".encode()))
-
-
-def programs(home: Path) -> tuple[WantedCopy, ...]:
-    """Hook and relay, as this version has them."""
-    return (
-        WantedCopy(install.hook_path(home), Path(carrier.__file__).read_bytes()),
-        WantedCopy(relay_path(home), Path(relay.__file__).read_bytes()),
-    )
 
 
 def _forget_compiled(home: Path) -> None:
@@ -355,11 +315,6 @@ def can_be_scoped(harness: Harness) -> bool:
     return isinstance(harness, InProject)
 
 
-def in_project(chosen: Iterable[Harness], root: Path) -> list[Harness]:
-    """The same harnesses with the settings of that project; one that has none is refused."""
-    return [_scoped(harness, root) for harness in chosen]
-
-
 def refuse_to_tell_twice(home: Path, chosen: Iterable[Harness], root: Path | None) -> None:
     """Refuse to connect a harness both for all projects and in one of them: each event would come twice.
 
@@ -377,15 +332,6 @@ def refuse_to_tell_twice(home: Path, chosen: Iterable[Harness], root: Path | Non
                 f"{harness.title} is set up for all projects already, and would be told twice here",
                 f"run `holdfast unsetup {harness.name}` first, if you want it in this project alone",
             )
-
-
-def _scoped(harness: Harness, root: Path) -> Harness:
-    if isinstance(harness, InProject):
-        return harness.in_project(root)
-    raise HoldfastError(
-        f"{harness.title} has no settings for a single project that are yours alone",
-        f"set it up for all of them: `holdfast setup {harness.name}`",
-    )
 
 
 @command("holdfast plugin HARNESS ./holdfast-plugin", "holdfast plugin HARNESS ~/plugins/holdfast")

@@ -9,7 +9,7 @@ measurement; docs/decisions/0007-recall.md has the tables.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter, itemgetter
 from typing import Final, NamedTuple, TypeAlias
@@ -35,8 +35,12 @@ NEIGHBOURS: Final = (0.3, 0.2)
 next to the words of the query."""
 SAME_SESSION: Final = 0.2
 """How much a text gains from the best of its session, because a relevant session is relevant as a whole."""
-NOISE: Final = 0.03
+NOISE: Final = 0.15
 """Below this score, a text without any of the words is only the nearest of unrelated texts."""
+NOISE_WITHOUT_WORDS: Final = 0.2
+"""The same if no text has any of the words: then the query may be about nothing that is stored."""
+WEAK: Final = 0.35
+"""Below this share of the best score, a text is not worth reading beside the best."""
 FADES: Final = 0.05
 """What a text without any strength loses: only enough that the newer of two equal texts comes first."""
 
@@ -75,11 +79,6 @@ class Ranked(NamedTuple):
     score: float
     worded: bool
     """Whether it or a neighbour contains any of the words."""
-
-    @property
-    def is_noise(self) -> bool:
-        """Whether it is only the nearest of unrelated texts."""
-        return self.score < NOISE and not self.worded
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +149,15 @@ def rank(candidates: Iterable[RankingCandidate]) -> list[Ranked]:
         if score > 0
     ]
     return sorted(scored, key=attrgetter("score"), reverse=True)
+
+
+def worth_showing(ranked: Sequence[Ranked]) -> list[Ranked]:
+    """The ranked candidates without noise and without those far weaker than the best, in their order."""
+    if not ranked:
+        return []
+    weak = WEAK * ranked[0].score
+    noise = NOISE if any(one.worded for one in ranked) else NOISE_WITHOUT_WORDS
+    return [one for one in ranked if one.score >= (weak if one.worded else max(weak, noise))]
 
 
 def _with_neighbours(

@@ -41,3 +41,12 @@ class SessionScore:
     """New things that the agent got from Holdfast's tools."""
     memories_used: int = 0
     """How many of these it then named itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class BriefUse:
+    """How many names and files a brief holds, and how many of them the agent then used."""
+
+    names: int
+    used: int | None
+    """None if it is not known: too little happened after the brief, or it is no longer stored."""

@@ -70,6 +70,11 @@ def content_words(text: str) -> frozenset[str]:
     return frozenset(word for word in words if len(word) > 1 or word.isdigit())
 
 
+def many(number: int, noun: str, plural: str = "") -> str:
+    """A number and its noun: `1 session`, `1,200 sessions`; the plural if it is not made with an s."""
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
 def elapsed(milliseconds: int) -> str:
     """A duration in short form: `45 s`, `12 min`, `3 h 5 min`, `2 days`."""
     seconds = max(0, milliseconds) // 1000

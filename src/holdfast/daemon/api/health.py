@@ -1,4 +1,4 @@
-"""Health over HTTP: the doctor's findings, session scores, evaluation results, and metrics."""
+"""Health over HTTP: the doctor's findings, statistics, session scores, evaluation results, and metrics."""
 
 from __future__ import annotations
 
@@ -15,10 +15,13 @@ from holdfast import __version__
 from holdfast.core.session.score import Start
 from holdfast.daemon.api.dependencies import ExecutorDep, Page, Paged
 from holdfast.engine.engine import Engine
+from holdfast.engine.evaluation.usage import statistics
 from holdfast.engine.health import examine
+from holdfast.engine.health.doctor import HealthVerdict, verdict_of
+from holdfast.engine.health.examine import Surroundings
 from holdfast.engine.views import measurements
 from holdfast.engine.views.measurements import Metrics, measure
-from holdfast.engine.views.serialisation import Row
+from holdfast.engine.views.stats import DAYS
 from holdfast.stores.base import PageMark
 from holdfast.stores.codec import to_iso
 
@@ -39,7 +42,8 @@ class Health(BaseModel):
 
     version: str
     ok: bool
-    findings: list[CheckRow]
+    summary: str = Field(description="One line, as `holdfast doctor` ends.")
+    findings: list[CheckRow] = Field(description="Problems first.")
 
 
 class ScoreRow(BaseModel):
@@ -76,6 +80,95 @@ class EvaluationPage(Page[EvaluationRow]):
     """Some results."""
 
 
+class SurvivedRow(BaseModel):
+    """How often a context was lost, and how often a brief brought it back."""
+
+    seen: int
+    survived: int
+
+
+class BriefUseRow(BaseModel):
+    """How many names and files one brief holds, and how many the agent then used; null if not known."""
+
+    id: str
+    session_key: str
+    created_at: str
+    names: int | None
+    used: int | None
+
+
+class UseRow(BaseModel):
+    """The use of all briefs of which it is known."""
+
+    names: int
+    used: int
+    share: float | None
+    briefs_known: int
+    briefs_unknown: int
+    by_brief: list[BriefUseRow]
+
+
+class SessionCounts(BaseModel):
+    """The sessions of these days."""
+
+    count: int
+    stored: int = Field(description="Of all time.")
+    imported: int
+    by_harness: dict[str, int]
+
+
+class BriefCounts(BaseModel):
+    """The briefs that were given."""
+
+    count: int
+    by_reason: dict[str, int]
+    characters: int
+
+
+class MemoryCounts(BaseModel):
+    """The memories in force."""
+
+    count: int
+    added: int
+    recalled: int
+
+
+class CostRow(BaseModel):
+    """Time and tokens; null if not known. Tokens of briefs are estimated from their length."""
+
+    hook_events: int | None
+    hook_ms_p50: int | None
+    hook_ms_p95: int | None
+    hook_ms_total: int | None
+    brief_tokens: int
+    model_questions: int
+    model_tokens: int
+    model_cents: float
+
+
+class DayCounts(BaseModel):
+    """One day (UTC)."""
+
+    date: str
+    sessions: int
+    briefs: int
+
+
+class Statistics(BaseModel):
+    """What Holdfast kept, gave back and cost, as far as it is still stored."""
+
+    days: int
+    since: str
+    sessions: SessionCounts
+    compactions: SurvivedRow
+    crashes: SurvivedRow
+    briefs: BriefCounts
+    use: UseRow
+    memories: MemoryCounts
+    cost: CostRow
+    by_day: list[DayCounts]
+
+
 @router.get("/health", response_model=Health)
 async def health(
     executor: ExecutorDep,
@@ -87,11 +180,17 @@ async def health(
     """What the doctor finds."""
     look = examine.thoroughly if deep else examine.at_a_glance
 
-    def fetch(engine: Engine) -> list[Row]:
-        return [asdict(finding) for finding in look(engine, executor.dispatcher.home, os.environ)]
+    def fetch(engine: Engine) -> HealthVerdict:
+        around = Surroundings(executor.dispatcher.home, engine.user_home, os.environ)
+        return verdict_of(look(engine, around))
 
-    rows = await (executor.read_through(lambda engine, _: fetch(engine)) if deep else executor.do(fetch))
-    return {"version": __version__, "ok": all(row["ok"] for row in rows), "findings": rows}
+    verdict = await (executor.read_through(lambda engine, _: fetch(engine)) if deep else executor.do(fetch))
+    return {
+        "version": __version__,
+        "ok": verdict.ok,
+        "summary": verdict.summary,
+        "findings": [finding.row for finding in verdict.findings],
+    }
 
 
 @router.get("/scores", response_model=ScorePage)
@@ -114,6 +213,15 @@ async def measured(executor: ExecutorDep, paging: Paged) -> object:
         lambda result: PageMark(result.at, result.name),
         lambda result: {"name": result.name, "at": to_iso(result.at), "report": result.report},
     )
+
+
+@router.get("/stats", response_model=Statistics)
+async def stats(
+    executor: ExecutorDep,
+    days: Annotated[int, Query(description="Of so many days, today included.", ge=1, le=366)] = DAYS,
+) -> object:
+    """What was kept, given back and used in the last days, and what it cost; what is not known is null."""
+    return await executor.read_through(lambda engine, _: statistics(engine, days))
 
 
 @router.get(

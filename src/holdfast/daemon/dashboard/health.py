@@ -41,6 +41,8 @@ BUILDERS: Final = {
 class State:
     """All that the page shows."""
 
+    verdict: str
+    """What the findings mean together, as `holdfast doctor` ends."""
     findings: Sequence[Row]
     deep: bool
     metrics: Metrics
@@ -75,7 +77,7 @@ def _findings(state: State) -> Html:
                 el("p", "Fix: ", with_code(row["fix"]), class_="fix") if row["fix"] else None,
             ),
         )
-        for row in sorted(state.findings, key=lambda row: bool(row["ok"]))
+        for row in state.findings
     ]
     thorough = el(
         "p",
@@ -83,7 +85,8 @@ def _findings(state: State) -> Html:
         " reads the whole store and sends a trial hook event.",
         class_="note",
     )
-    return el("div", el("ul", listed, class_="findings"), None if state.deep else thorough)
+    verdict = el("p", el("strong", state.verdict))
+    return el("div", verdict, el("ul", listed, class_="findings"), None if state.deep else thorough)
 
 
 def _capture(view: PageContext, metrics: Metrics) -> Html:

@@ -26,6 +26,8 @@ from holdfast.engine.documents import continuity as continuity_files
 from holdfast.engine.documents import dream, ledger
 from holdfast.engine.engine import Engine
 from holdfast.engine.health import examine
+from holdfast.engine.health.doctor import verdict_of
+from holdfast.engine.health.examine import Surroundings
 from holdfast.engine.ids import brief_named, session_named
 from holdfast.engine.memory import recall, remember
 from holdfast.engine.recording.imported_work import with_work
@@ -282,6 +284,8 @@ def _projects(engine: Engine, wanted_id: str) -> tuple[list[Row], str]:
 class HealthFacts:
     """What the page of health shows, before it is redacted."""
 
+    verdict: str
+    """What the findings mean together, in one line, as `holdfast doctor` ends."""
     findings: list[Row]
     metrics: Metrics
     survival: Row | None
@@ -291,9 +295,11 @@ class HealthFacts:
 def health(engine: Engine, home: Path, *, deep: bool) -> HealthFacts:
     """All that the page of health shows."""
     look = examine.thoroughly if deep else examine.at_a_glance
+    verdict = verdict_of(look(engine, Surroundings(home, engine.user_home, os.environ)))
     measured = [entry for entry in measurements.stored_evaluations(engine.store) if entry.name == "survival"]
     return HealthFacts(
-        [asdict(entry) for entry in look(engine, home, os.environ)],
+        verdict.summary,
+        [finding.row for finding in verdict.findings],
         measure(engine, home),
         {"at": to_iso(measured[0].at), "report": dict(measured[0].report)} if measured else None,
         engine.store.scores(SCORES_LOOKED_AT),

@@ -161,7 +161,8 @@ def _health(request: PageRequest, engine: Engine) -> Html:
     facts = queries.health(engine, request.home, deep=deep)
     findings, survival = request.redacted((facts.findings, facts.survival))
     return health_page(
-        request.view(), State(findings, deep, facts.metrics, survival, compare_by_start(facts.scores))
+        request.view(),
+        State(facts.verdict, findings, deep, facts.metrics, survival, compare_by_start(facts.scores)),
     )
 
 

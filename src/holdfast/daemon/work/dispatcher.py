@@ -49,6 +49,7 @@ from holdfast.engine.recording.transcripts import ReadableTranscript, read_on, t
 from holdfast.engine.redaction.redactor import lists_of
 from holdfast.engine.repository import projects
 from holdfast.engine.upkeep import maintain
+from holdfast.engine.upkeep.hook_times import note_hook_times
 from holdfast.errors import (
     HarnessUnknown,
     HoldfastError,
@@ -136,6 +137,8 @@ class Dispatcher:
         self.link: Callable[[], str] = str
         """Makes a one-time login address for a browser; empty if there is no HTTP listener."""
         self.last_used_at = time.monotonic()
+        self._hook_times: list[float] = []
+        """Milliseconds until each hook event was answered, since they were last noted."""
 
     def open(self, at: int) -> None:
         """Open the store; a corrupt one is set aside and a new one begun. Worker's thread."""
@@ -212,8 +215,8 @@ class Dispatcher:
 
     async def _answer_hook_event(self, request: wire.Request) -> bytes:
         """Record a hook event, and answer as soon as its transcript shows what the answer depends on."""
-        self.last_used_at = time.monotonic()
-        answer_by, settle_by = self.last_used_at + ANSWER_TIME, self.last_used_at + SETTLING_TIME
+        self.last_used_at = began = time.monotonic()
+        answer_by, settle_by = began + ANSWER_TIME, began + SETTLING_TIME
         envelope = _received_now(envelope_of(request))
 
         def in_time() -> bool:
@@ -239,6 +242,8 @@ class Dispatcher:
                     recorded, reply = await self._worker.do(Urgency.HOOK_EVENT, partial(look_again, recorded))
         except ProtectionUnreadable as error:
             return await self._worker.do(Urgency.HOOK_EVENT, partial(refuse, error))
+        finally:
+            self._hook_times.append((time.monotonic() - began) * 1000)
         return reply or b""
 
     def lists(self) -> Lists:
@@ -324,6 +329,7 @@ class Dispatcher:
         self._held.clear()
         drained = await self.drain()
         await self.catch_up()
+        await self._worker.do(Urgency.HOUSEKEEPING, self._note_hook_times)
         return {"hook_events": drained, "checkpoints": await self.take_due_checkpoints(0)}
 
     async def take_due_checkpoints(self, waited_ms: int) -> int:
@@ -521,6 +527,12 @@ class Dispatcher:
     def _note_held(self) -> None:
         if self._store is not None:
             self._store.note_held(_now())
+        self._note_hook_times()
+
+    def _note_hook_times(self) -> None:
+        if self._hook_times:
+            times, self._hook_times = self._hook_times, []
+            note_hook_times(self.engine.store, _now(), times)
 
     def _rewrite(self) -> bool:
         loaded = self._loaded(None)

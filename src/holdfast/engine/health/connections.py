@@ -15,9 +15,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
-from holdfast.core.events.install_request import InstallEntry, WantedCopy
+from holdfast import harnesses
+from holdfast.core.events.install_request import WantedCopy
 from holdfast.core.text import json_spans
-from holdfast.engine.health.doctor import CheckResult, Mend, fine, wrong
+from holdfast.engine.health.doctor import CheckResult, Mend, absent, fine, wrong
 from holdfast.engine.health.round_trip import trial_reason
 from holdfast.errors import HoldfastError, ManifestUnreadable
 from holdfast.files import install, memory_files
@@ -39,12 +40,19 @@ def check_setup(home: Path) -> CheckResult:
     return fine("setup", "done for " + ", ".join(str(record.path) for record in edited))
 
 
-def check_version(harness: Harness, search_path: str) -> CheckResult:
-    """Report the installed version of the harness, and the one that its formats were recorded with."""
+def program_of(harness: Harness, search_path: str) -> str:
+    """The path of a harness's program; empty if it is not on the search path."""
+    return shutil.which(harness.program, path=search_path) or ""
+
+
+def not_installed(harness: Harness) -> CheckResult:
+    """The finding about a harness whose program is not there."""
+    return absent(f"version of {harness.name}", f"not installed: no `{harness.program}` on the search path")
+
+
+def check_version(harness: Harness, program: str) -> CheckResult:
+    """Report the version of this program of a harness, and the one that its formats were recorded with."""
     check, recorded = f"version of {harness.name}", f"recorded with {harness.recorded_with}"
-    program = shutil.which(harness.program, path=search_path)
-    if program is None:
-        return fine(check, f"`{harness.program}` is not on the search path; {recorded}")
     version = _version_of(program)
     if not version:
         return fine(check, f"`{program}` does not tell it; {recorded}")
@@ -53,13 +61,16 @@ def check_version(harness: Harness, search_path: str) -> CheckResult:
     return fine(check, f"{version}, {recorded}")
 
 
-def check_hooks(home: Path, harness: Harness, entries: Sequence[InstallEntry]) -> CheckResult:
-    """Check that the harness's files still have what setup would write today."""
+def check_hooks(home: Path, harness: Harness, command: str, user_home: Path) -> CheckResult:
+    """Check that the harness's files still have what setup would write today, with this command line."""
+    entries = harness.hook_entries(command, user_home)
     records = _records(home, harness)
     scope = "--project " if records and all(record.project for record in records) else ""
     check, fix = f"hooks of {harness.name}", f"run `holdfast setup {scope}{harness.name}`"
     if not records:
         return wrong(check, f"{harness.title} is here, but setup was not run for it", fix)
+    if places := _elsewhere(home, harness, user_home):
+        return fine(check, f"in {', '.join(map(str, places))}, which a variable named when setup was run")
     files = {Path(one.file): _texts_in(Path(one.file)) for one in entries}
     for file, texts in files.items():
         missing = [one for one in entries if Path(one.file) == file and one.identity not in texts]
@@ -68,6 +79,20 @@ def check_hooks(home: Path, harness: Harness, entries: Sequence[InstallEntry]) -
         if missing:
             return wrong(check, f"{len(missing)} of our entries are gone from {file}", fix, Mend.SETUP)
     return fine(check, "in " + ", ".join(map(str, files)))
+
+
+def _elsewhere(home: Path, harness: Harness, user_home: Path) -> list[Path]:
+    """The files with the hooks of a harness that a variable moved, if this process has no such variable.
+
+    Empty if they are where it looks, or if the hooks are gone from them. The daemon has few variables.
+    """
+    command = installed(home, harness)
+    here = {Path(entry.file) for entry in harness.hook_entries(command, user_home)}
+    unmoved = harnesses.get(harness.name).hook_entries(command, user_home)
+    files = [record.path for record in _records(home, harness)]
+    if here != {Path(entry.file) for entry in unmoved} or not here.isdisjoint(files):
+        return []
+    return files if all(command in _texts_in(file) for file in files) else []
 
 
 def check_files(home: Path, of: str, requested: Sequence[WantedCopy], fix: str) -> CheckResult:

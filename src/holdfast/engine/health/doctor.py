@@ -12,12 +12,13 @@ import shlex
 import shutil
 import stat
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 
 from holdfast import config
+from holdfast.core.text.strings import many
 from holdfast.engine.liveness import (
     PROC,
     is_plain_file,
@@ -58,6 +59,59 @@ class CheckResult:
     fix: str
     mend: Mend | None = None
     """How `doctor --fix` can fix it."""
+    absent: bool = False
+    """Whether there was nothing to check, because the program is not installed."""
+
+    @property
+    def row(self) -> dict[str, object]:
+        """The finding as programs get it."""
+        return {
+            "check": self.check,
+            "ok": self.ok,
+            "detail": self.detail,
+            "fix": self.fix,
+            "mend": self.mend,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class HealthVerdict:
+    """The findings by result, each in the order of the checks."""
+
+    problems: tuple[CheckResult, ...]
+    passed: tuple[CheckResult, ...]
+    absent: tuple[CheckResult, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is no problem."""
+        return not self.problems
+
+    @property
+    def findings(self) -> tuple[CheckResult, ...]:
+        """All findings, problems first."""
+        return (*self.problems, *self.passed, *self.absent)
+
+    @property
+    def summary(self) -> str:
+        """One line, such as `1 problem, 43 checks passed, 2 harnesses not installed`."""
+        parts = [
+            many(len(self.problems), "problem") if self.problems else "no problem",
+            f"{many(len(self.passed), 'check')} passed",
+        ]
+        if self.absent:
+            parts.append(f"{many(len(self.absent), 'harness', 'harnesses')} not installed")
+        return ", ".join(parts)
+
+
+def verdict_of(findings: Iterable[CheckResult]) -> HealthVerdict:
+    """What these findings mean together; `doctor`, `status` and the dashboard show the same."""
+    findings = tuple(findings)
+    return HealthVerdict(
+        tuple(one for one in findings if not one.ok),
+        tuple(one for one in findings if one.ok and not one.absent),
+        tuple(one for one in findings if one.absent),
+    )
 
 
 def fine(check: str, detail: str) -> CheckResult:
@@ -68,6 +122,11 @@ def fine(check: str, detail: str) -> CheckResult:
 def wrong(check: str, detail: str, fix: str, mend: Mend | None = None) -> CheckResult:
     """A finding with a problem."""
     return CheckResult(check, ok=False, detail=detail, fix=fix, mend=mend)
+
+
+def absent(check: str, detail: str) -> CheckResult:
+    """A finding about a program that is not installed: neither a problem nor passed."""
+    return CheckResult(check, ok=True, detail=detail, fix="", absent=True)
 
 
 # ---------------------------------------------------------------- the home and what is in it
@@ -147,10 +206,10 @@ def check_records(store: Store, home: Path, environment: Mapping[str, str]) -> C
 def check_tokens(counter: Callable[[], Count | None]) -> CheckResult:
     """Check that tokens can be counted."""
     try:
-        spool_counter = counter()
+        token_counter = counter()
     except ModelError as error:
         return wrong("tokens", error.message, error.hint)
-    if spool_counter is None:
+    if token_counter is None:
         return wrong("tokens", "what is about to be sent cannot be counted", "`holdfast logs` says why")
     return fine("tokens", "what is about to be sent can be counted")
 
@@ -167,7 +226,7 @@ def check_spool(home: Path) -> CheckResult:
     """Check that no hook event was lost."""
     dropped, unreadable = spool_counter(home, "dropped"), rejected_hook_events(home)
     waiting = spooled_hook_events(home)
-    detail = f"{waiting} hook events wait, {dropped} were dropped, {unreadable} could not be read"
+    detail = f"{many(waiting, 'hook event')} waiting, {dropped} dropped, {unreadable} unreadable"
     if dropped or unreadable:
         reasons = ", ".join(f"{reason} ({times})" for reason, times in _reasons(home).most_common(3))
         fix = f"once seen, remove `dropped`, `unreadable` and `rejected_hook_events` from {home / 'spool'}"

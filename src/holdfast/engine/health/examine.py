@@ -17,12 +17,14 @@ from holdfast.core.text.strings import elapsed
 from holdfast.engine.engine import Engine
 from holdfast.engine.health import connections, doctor
 from holdfast.engine.health.doctor import CheckResult, Mend, fine, wrong
+from holdfast.engine.health.installation import command_for, files_of, programs, scoped
 from holdfast.engine.health.round_trip import check_round_trip
 from holdfast.engine.recording.transcripts import ReadableTranscript, transcript_access
 from holdfast.engine.tools import table
 from holdfast.errors import ManifestUnreadable
 from holdfast.files.install import read_manifest
 from holdfast.harnesses.base import Harness
+from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Store
 
 SESSIONS: Final = 500
@@ -33,50 +35,124 @@ READ_BYTES: Final = 1 << 16
 ANSWER_TIME: Final = 20.0
 
 
-def at_a_glance(engine: Engine, home: Path, environment: Mapping[str, str]) -> Iterator[CheckResult]:
-    """The quick checks."""
-    every = _every()
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Where an examination takes place."""
+
+    home: Path
+    user_home: Path
+    environment: Mapping[str, str]
+    root: Path | None = None
+    """The root of the current project; None to examine all that setup was run in."""
+    project_id: str | None = None
+
+
+def at_a_glance(engine: Engine, around: Surroundings) -> Iterator[CheckResult]:
+    """The quick checks; `doctor` and the dashboard make the same ones."""
+    yield from installation(around)
+    yield from in_use(engine, around)
+
+
+def installation(around: Surroundings) -> Iterator[CheckResult]:
+    """Check home, settings, what setup installed, and what waits for the user. Needs no store."""
+    home = around.home
     yield doctor.check_home(home)
-    yield doctor.check_settings(home, None, None, environment)
-    yield from _stopped_projects(engine, home, environment)
-    yield connections.check_setup(home)
+    yield doctor.check_settings(home, around.root, around.project_id, around.environment)
+    setup = connections.check_setup(home)
+    yield setup
+    if setup.ok:
+        yield connections.check_files(home, "our own", programs(home), "run `holdfast setup` again")
+    for harness in harnesses_here(around.environment):
+        yield from _connection(harness, around)
+    if home.is_dir():
+        yield doctor.check_set_aside(home)
+        yield doctor.check_spool(home)
+
+
+def in_use(engine: Engine, around: Surroundings) -> Iterator[CheckResult]:
+    """Report what was captured and given back so far, and what could not be read."""
+    home, environment, every = around.home, around.environment, harnesses_here(around.environment)
+    yield from stopped_projects(engine, around)
     yield doctor.check_redactor(engine.store, home, environment)
     yield doctor.check_records(engine.store, home, environment)
     for harness in every:
         if connections.installed(home, harness):
             yield check_activity(engine.store, harness, engine.clock())
     yield check_cursors(engine.store, every, engine.user_home)
-    yield doctor.check_set_aside(home)
-    yield doctor.check_spool(home)
     yield connections.check_skipped(engine.store.skipped(), every)
 
 
-def thoroughly(engine: Engine, home: Path, environment: Mapping[str, str]) -> Iterator[CheckResult]:
+def thoroughly(engine: Engine, around: Surroundings) -> Iterator[CheckResult]:
     """The quick checks, plus token counts, the whole store, and a real hook event for each harness."""
-    yield from at_a_glance(engine, home, environment)
+    yield from at_a_glance(engine, around)
     yield doctor.check_tokens(engine.counter)
-    yield doctor.check_store(engine.store, home / "store.db")
+    yield doctor.check_store(engine.store, around.home / "store.db")
     # While settings stop everything, a trial hook event gets no reply.
-    stopped = config.load(home, None, None, environment).config.unreadable is not None
-    for harness in _every():
-        if connections.installed(home, harness):
-            yield connections.check_version(harness, environment.get("PATH", ""))
-            yield connections.check_interpreters(home, harness)
-            command = connections.installed(home, harness)
+    stopped = config.load(around.home, None, None, around.environment).config.unreadable is not None
+    for harness in harnesses_here(around.environment):
+        yield from check_program(harness, around)
+        command = connections.installed(around.home, harness)
+        if command:
+            yield connections.check_interpreters(around.home, harness)
             if not stopped:
                 yield check_round_trip(harness, command, lambda: nullcontext(engine.store), engine.clock)
 
 
-def _stopped_projects(engine: Engine, home: Path, environment: Mapping[str, str]) -> Iterator[CheckResult]:
+def check_program(harness: Harness, around: Surroundings) -> Iterator[CheckResult]:
+    """The version of an installed harness, which it is asked for."""
+    program = connections.program_of(harness, around.environment.get("PATH", ""))
+    if program:
+        yield connections.check_version(harness, program)
+
+
+def harnesses_here(environment: Mapping[str, str]) -> list[Harness]:
+    """Every harness, with its files where this environment says they are."""
+    return [harnesses.here(name, environment) for name in harnesses.names()]
+
+
+def _connection(harness: Harness, around: Surroundings) -> Iterator[CheckResult]:
+    """The quick checks of one harness."""
+    home, search_path = around.home, around.environment.get("PATH", "")
+    if not connections.program_of(harness, search_path):
+        yield connections.not_installed(harness)
+    if not harness.present(around.user_home, search_path) and not connections.installed(home, harness):
+        return
+    projects = connections.projects(home, harness)
+    if not projects or connections.is_for_user(home, harness):
+        yield from _hooks(harness, around)
+    elif around.root is None:
+        for root in projects:
+            yield from _hooks(scoped(harness, root), around)
+    elif around.root in projects:
+        yield from _hooks(scoped(harness, around.root), around)
+    else:
+        listed = ", ".join(map(str, projects))
+        yield fine(f"hooks of {harness.name}", f"in other projects alone: {listed}")
+
+
+def _hooks(harness: Harness, around: Surroundings) -> Iterator[CheckResult]:
+    """Whether what setup installed for a harness is there, and may run."""
+    home, user_home = around.home, around.user_home
+    command = command_for(harness, home)
+    hooks = connections.check_hooks(home, harness, command, user_home)
+    yield hooks
+    if hooks.ok:
+        yield connections.check_hurdle(harness, user_home, command)
+    if connections.installed(home, harness) and (files := files_of(harness, home, user_home)):
+        yield connections.check_files(home, harness.name, files, f"run `holdfast setup {harness.name}`")
+    search = connections.check_search(harness, user_home, around.root) if around.root else None
+    if search:
+        yield search
+
+
+def stopped_projects(engine: Engine, around: Surroundings) -> Iterator[CheckResult]:
     """Projects with a live session and settings of their own that cannot be read."""
     for project in {session.project for session in engine.store.live_sessions()}:
         unreadable = engine.config(project).unreadable
-        if unreadable is not None and not unreadable.everywhere:
-            yield doctor.check_settings(home, Path(project.root), project.project_id, environment)
-
-
-def _every() -> list[Harness]:
-    return [harnesses.get(name) for name in harnesses.names()]
+        is_checked = project.project_id == around.project_id
+        if unreadable is not None and not unreadable.everywhere and not is_checked:
+            root, project_id = Path(project.root), project.project_id
+            yield doctor.check_settings(around.home, root, project_id, around.environment)
 
 
 def check_activity(store: Store, harness: Harness, now: int) -> CheckResult:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import islice
 from typing import Final
 
@@ -24,6 +25,7 @@ from holdfast.core.memory.ranking import (
     RankingCandidate,
     query_words,
     rank,
+    worth_showing,
 )
 from holdfast.core.session.session import Session
 from holdfast.engine import index
@@ -45,6 +47,8 @@ STEPS_AT_ONCE: Final = 3
 COMPARED_CHARS: Final = 2_000
 """How much of a text is compared word by word."""
 LIMIT_MOST: Final = 500
+HARNESS_SPREAD: Final = 5
+"""How many times more texts are looked at if only those of one harness are wanted: the index knows none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,8 @@ class Query:
     all_projects: bool = False
     """Only ever set by the user."""
     include_superseded: bool = False
+    harness: str = ""
+    """Only what sessions of this harness said or left; empty for all."""
     each_alone: bool = False
     """Whether matches do not support their neighbours: for texts that are given unasked."""
 
@@ -125,14 +131,28 @@ def look_up(engine: Engine, project: Project, query: Query) -> list[RecalledText
             index.refresh_memory_files(engine, project)
     embedder = engine.embedder() if engine.config(project).recall.vectors else None
     limit = min(query.limit, LIMIT_MOST)
-    pool = _pool(engine, query, where, embedder, max(POOL, limit))
+    spread = HARNESS_SPREAD if query.harness else 1
+    pool = _pool(engine, query, where, embedder, spread * max(POOL, limit))
     reach = 0 if query.each_alone else len(NEIGHBOURS)
-    documents = engine.store.around(_seeds(engine, query, pool, max(SEEDS, limit)), reach, where)
+    documents = engine.store.around(_seeds(engine, query, pool, spread * max(SEEDS, limit)), reach, where)
+    if query.harness:
+        documents = _of_harness(engine, documents, query.harness)
     if not query.include_superseded:
         documents = [one for one in documents if not (one.merits and one.merits.superseded_by)]
     candidates = _candidates(engine, query.text, pool, documents, embedder)
     best = rank(one._replace(session="") for one in candidates) if query.each_alone else rank(candidates)
     return list(islice(_findings(best, documents), limit))
+
+
+def _of_harness(engine: Engine, documents: Iterable[SearchDocument], harness: str) -> list[SearchDocument]:
+    """The documents of sessions of that harness."""
+
+    @cache
+    def is_wanted(key: str) -> bool:
+        session = engine.store.session(key) if key else None
+        return session is not None and session.harness == harness
+
+    return [document for document in documents if is_wanted(document.session)]
 
 
 def _index_some(engine: Engine) -> None:
@@ -190,11 +210,11 @@ def _candidates(
         yield RankingCandidate(document.id, keywords, nearness, meaning, remaining, session, place)
 
 
-def _findings(best: Iterable[Ranked], documents: Iterable[SearchDocument]) -> Iterator[RecalledText]:
+def _findings(best: Sequence[Ranked], documents: Iterable[SearchDocument]) -> Iterator[RecalledText]:
     """Each text once, and only the best checkpoint of each session, because they are much alike."""
     by_id = {document.id: document for document in documents}
     yielded = set[tuple[str, str]]()
-    for one in (one for one in best if not one.is_noise):
+    for one in worth_showing(best):
         document = by_id[one.candidate.id]
         finding = replace(_finding(document, document.merits, one.score), worded=one.worded)
         is_checkpoint = document.kind == CHECKPOINT and document.session

@@ -14,6 +14,8 @@ from typing import Any, Final
 
 from holdfast.core.brief.brief_input import Reason
 from holdfast.core.events.world import Project
+from holdfast.core.memory.excerpt import matching_sentence
+from holdfast.core.memory.ranking import query_words
 from holdfast.core.redaction.redact import redact
 from holdfast.core.session.checkpoint import Checkpoint, gist
 from holdfast.core.session.session import Session, title_of
@@ -31,6 +33,7 @@ from holdfast.engine.recording.imported_work import ImportedSession, with_work
 from holdfast.engine.tools.caller import session_around
 from holdfast.engine.views import serialisation
 from holdfast.engine.views.file_history import file_answer
+from holdfast.engine.views.overview import overview
 from holdfast.engine.views.serialisation import Row, redacted_value, title_lookup
 from holdfast.engine.views.session_page import session_page
 from holdfast.errors import NotThere
@@ -42,7 +45,7 @@ AT_ONCE: Final = 100
 """How many sessions are read at once while some of them are chosen."""
 HITS_READ: Final = 500
 DIGEST_CHARS: Final = 80
-FINDING_CHARS: Final = 110
+FINDING_CHARS: Final = 400
 
 
 def sessions(
@@ -142,8 +145,8 @@ def findings(
 def finding_lines(
     engine: Engine, project: Project, *, environment: Mapping[str, str], query: Mapping[str, Any]
 ) -> list[Row]:
-    """Search results for a person, one line for each."""
-    titles = title_lookup(engine)
+    """Search results for a person: the sentence of each that has most of the words."""
+    words, titles = query_words(query["text"]), title_lookup(engine)
     return [
         {
             "id": each.id,
@@ -152,7 +155,7 @@ def finding_lines(
             "at": each.at,
             "source": redact(printable(each.source)),
             "title": _line(titles(each.session), TITLE_CHARS),
-            "text": _line(gist(each.text), FINDING_CHARS),
+            "text": _line(matching_sentence(each.text, words), FINDING_CHARS),
             "worded": each.worded,
         }
         for each in _findings(engine, project, environment, query)
@@ -182,6 +185,7 @@ VIEWS: Final[Mapping[str, Callable[..., object]]] = {
         finding_lines,
         why,
         project_paths,
+        overview,
     )
 }
 """The views that the daemon can make, by name."""
@@ -270,6 +274,7 @@ def _query(fields: Mapping[str, Any]) -> Query:
         fields["since"],
         fields["all_projects"],
         fields["include_superseded"],
+        fields["harness"],
     )
 
 

@@ -11,17 +11,13 @@ from typing import Any, TextIO
 import click
 
 from holdfast.cli import daemon_requests
-from holdfast.cli.options import command, inherit_option, json_option
-from holdfast.cli.printing import give, give_json, say, working
-from holdfast.cli.warning import where_stopped
-from holdfast.core.text.strings import elapsed
+from holdfast.cli.options import command, inherit_option
+from holdfast.cli.printing import give, say, working
 from holdfast.daemon.local import client
 from holdfast.engine.liveness import (
     have_store_checked,
     is_alive,
     lock_holder,
-    rejected_hook_events,
-    spooled_hook_events,
     start_of,
 )
 from holdfast.errors import DaemonAway
@@ -72,42 +68,6 @@ def restart() -> None:
     for store in set_aside_stores(where / "store.db"):
         if store not in known:
             say(f"note: {store}, and a new one was begun; {RECOVER}")
-
-
-@command("holdfast status", "holdfast status --json")
-@json_option()
-def status(*, as_json: bool) -> None:
-    """Say whether the daemon runs."""
-    where = daemon_requests.home()
-    answer, waiting, unreadable = _status(where), spooled_hook_events(where), rejected_hook_events(where)
-    if as_json:
-        aside = [str(store.path) for store in set_aside_stores(where / "store.db")]
-        known = {"running": answer is not None, "home": str(where), **(answer or {})}
-        give_json(
-            {
-                **known,
-                "spooled": waiting,
-                "rejected": unreadable,
-                "stopped": where_stopped(),
-                "set_aside": aside,
-            }
-        )
-        return
-    if answer is None and (holder := lock_holder(where)):
-        give(f"the daemon (process {holder}) does not answer; `holdfast doctor` says what to do")
-    elif answer is None:
-        give("the daemon is not running; the next hook or `holdfast up` starts it")
-    else:
-        age = elapsed(daemon_requests.now() - answer["started_at"]) if answer["started_at"] else "a moment"
-        give(f"the daemon is running, process {answer['pid']}, version {answer['version']}, for {age}")
-        give(f"it listens at {answer.get('endpoint') or answer['door']}")
-        if troubles := daemon_requests.troubles_of(answer):
-            give(f"its housekeeping fails: {troubles}; `holdfast logs` says why")
-    give(f"its home is {where}; {waiting} hook events wait in the spool")
-    if reason := emptied(where / "store.db"):
-        give(f"the store at {where / 'store.db'} is damaged: {reason}; run `holdfast restart`")
-    if unreadable:
-        give(f"{unreadable} hook events could not be read; `holdfast doctor` says more")
 
 
 def start(where: Path) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,9 +16,8 @@ from holdfast import config, harnesses, relay
 from holdfast import hook as carrier
 from holdfast.cli.options import command, project_option
 from holdfast.cli.printing import give, say
+from holdfast.engine.health.installation import carried_variables, command_for
 from holdfast.files import atomic
-from holdfast.files.install import hook_path
-from holdfast.harnesses.base import Harness
 
 
 @command("holdfast hook --harness HARNESS < event.json")
@@ -46,23 +44,6 @@ def hook_command(*, name: str) -> None:
     click.echo(command_for(harnesses.get(name), config.home(os.environ)))
 
 
-def command_for(harness: Harness, home: Path) -> str:
-    """The command line by which this harness runs the hook.
-
-    It uses the base interpreter of a virtual environment, which is still there when the environment is gone.
-    """
-    python: str = getattr(sys, "_base_executable", None) or sys.executable
-    return carrier.command(
-        python, str(hook_path(home)), harness.name, harness.hook_variables, harness.rarely_answered
-    )
-
-
-def status_command_for(harness: Harness, home: Path) -> str:
-    """The command line by which this harness gets its status line."""
-    python: str = getattr(sys, "_base_executable", None) or sys.executable
-    return carrier.status_command(python, str(hook_path(home)), harness.name)
-
-
 def prepare(home: Path) -> None:
     """Make the home, with a note of the interpreter that can start the daemon.
 
@@ -87,29 +68,9 @@ def mcp(*, name: str) -> None:
     chosen = [harnesses.get(harness) for harness in ([name] if name else harnesses.names())]
     with suppress(OSError):  # Even if the disk is not writable, a daemon may run.
         prepare(home)
-    words = ["-I", "-S", relay.__file__, name or "-", _carried(chosen), str(home)]
+    words = ["-I", "-S", relay.__file__, name or "-", carried_variables(chosen), str(home)]
     # Replaces this process: a process that lives as long as a session should be small.
     os.execv(sys.executable, [sys.executable, *words])  # noqa: S606 - our own interpreter
-
-
-def relay_command(harness: Harness, home: Path) -> tuple[str, ...]:
-    """The command line by which this harness is to run the copy of the relay.
-
-    With the interpreter behind the virtual environment: that one is still there when the environment is gone.
-    """
-    python: str = getattr(sys, "_base_executable", None) or sys.executable
-    return (python, "-I", "-S", str(relay_path(home)), harness.name, _carried([harness]))
-
-
-def relay_path(home: Path) -> Path:
-    """Where the relay is copied to: beside the hook, of which it uses the first half."""
-    return hook_path(home).with_name("relay.py")
-
-
-def _carried(chosen: Iterable[Harness]) -> str:
-    """The variables that name a session, as the relay expects them; it sends no others."""
-    names = [name for harness in chosen for name in harness.hook_variables if name.endswith("SESSION_ID")]
-    return ",".join(names) or "-"
 
 
 @command("holdfast statusline", "holdfast statusline --session KEY")
