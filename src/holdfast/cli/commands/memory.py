@@ -77,7 +77,7 @@ def remember(  # noqa: PLR0913 - each is an option
     project: Path | None,
     as_json: bool,
 ) -> None:
-    """Keep something until it is forgotten, word for word but for secrets.
+    """Keep something until you forget it, without its secrets.
 
     Prints its id. `critical: …` pins it and `[tag, tag]: …` tags it. Said twice it is one memory; a newer
     value for the same subject supersedes the older, which `recall --all` still finds. A line of --jsonl is a

@@ -52,7 +52,7 @@ def recall(  # noqa: PLR0913 - each is an option
     project: Path | None,
     as_json: bool,
 ) -> None:
-    """Find what was remembered, written down or said before, the best first.
+    """Find what was remembered, written down or said before.
 
     Memories, memory files, checkpoints, digests and what past sessions said, by their words and by what they
     mean. `holdfast expand ID` shows the whole of one.
@@ -79,7 +79,7 @@ def recall(  # noqa: PLR0913 - each is an option
 
 def _surfaced(project: Path | None, text: object) -> dict[str, Any]:
     from holdfast.cli import access
-    from holdfast.cli.commands.documents.session import surfaced_as_json
+    from holdfast.cli.commands.documents.continuity import surfaced_as_json
 
     place = access.project_at(project)
     with access.stored_engine() as engine:

@@ -269,7 +269,7 @@ def _refuse_emptying(
         raise HoldfastError(
             f"`{source.transcript}` has nothing to say to the layer `{emptied[0]}`, so nothing was replaced",
             "name another transcript with --transcript FILE, other layers with --scope, "
-            "or take it away with `holdfast session clear`",
+            "or take it away with `holdfast continuity clear`",
         )
 
 

@@ -53,8 +53,8 @@ from holdfast.lazy_dataclass import dataclass
 _FILE: Final = click.Path(path_type=Path)
 
 
-@group("holdfast session save", "holdfast session load", name="session")
-def session() -> None:
+@group("holdfast continuity save", "holdfast continuity load", name="continuity")
+def continuity_group() -> None:
     """Keep a project's working state as Markdown that you can edit.
 
     Two layers: one that all worktrees of the project share, kept in Holdfast's home, and one in the worktree
@@ -94,7 +94,7 @@ def _opened(project: Path | None) -> Generator[_Opened]:
         yield _Opened(engine, continuity.continuity_files(engine, access.home(), where))
 
 
-@command("holdfast session status", "holdfast session status --json")
+@command("holdfast continuity status", "holdfast continuity status --json")
 @project_option()
 @json_option()
 def status(*, project: Path | None, as_json: bool) -> None:
@@ -112,7 +112,9 @@ def status(*, project: Path | None, as_json: bool) -> None:
         say(f"audit log: {opened.files.log}")
 
 
-@command("holdfast session load", "holdfast session load --json", "holdfast session load --print-startup")
+@command(
+    "holdfast continuity load", "holdfast continuity load --json", "holdfast continuity load --print-startup"
+)
 @project_option()
 @click.option("--print-startup", is_flag=True, help="Print the block that a starting session is given.")
 @json_option()
@@ -140,7 +142,9 @@ def _warn_of_unreadable(readable: ReadableLayers) -> None:
         say(f"warning: {reason}")
 
 
-@command("holdfast session save", "holdfast session save --transcript rollout.jsonl --harness HARNESS --json")
+@command(
+    "holdfast continuity save", "holdfast continuity save --transcript rollout.jsonl --harness HARNESS --json"
+)
 @project_option()
 @_source_options(_scope_option(AuditScope.BOTH))
 @json_option()
@@ -161,7 +165,7 @@ def save(*, project: Path | None, transcript: Path | None, harness: str, scope: 
     _tell(opened.files, outcome, "save", as_json=as_json)
 
 
-@command("holdfast session refresh", "holdfast session refresh --scope project-local --json")
+@command("holdfast continuity refresh", "holdfast continuity refresh --scope project-local --json")
 @project_option()
 @_source_options(_scope_option(AuditScope.BOTH))
 @json_option()
@@ -210,13 +214,13 @@ def _tell(files: ContinuityFiles, outcome: SaveOutcome, action: str, *, as_json:
         say(f"note: the audit log could not be written: {outcome.marker.reason}")
 
 
-@command("holdfast session clear", "holdfast session clear --scope project-local --yes")
+@command("holdfast continuity clear", "holdfast continuity clear --scope project-local --yes")
 @project_option()
 @_scope_option(AuditScope.BOTH)
 @click.option("--yes", is_flag=True, help="Do it without asking.")
 @json_option()
 def clear(*, project: Path | None, scope: str, yes: bool, as_json: bool) -> None:
-    """Take the continuity away; `holdfast session restore` brings the last version back."""
+    """Take the continuity away; `holdfast continuity restore` brings the last version back."""
     if not yes:
         if not sys.stdin.isatty():
             raise HoldfastError("clear asks first, and nobody is there to answer", "add `--yes`")
@@ -232,7 +236,7 @@ def clear(*, project: Path | None, scope: str, yes: bool, as_json: bool) -> None
     say("cleared" if cleared else "there was nothing to clear")
 
 
-@command("holdfast session open", "holdfast session open --scope project")
+@command("holdfast continuity open", "holdfast continuity open --scope project")
 @project_option()
 @_scope_option(AuditScope.LOCAL)
 def open_(*, project: Path | None, scope: str) -> None:
@@ -242,14 +246,14 @@ def open_(*, project: Path | None, scope: str) -> None:
     with _opened(project) as opened:
         path = opened.files.places.target(LayerName(scope)).whole
     if not path.exists():
-        raise HoldfastError(f"there is no `{path}` yet", "`holdfast session save` writes it")
+        raise HoldfastError(f"there is no `{path}` yet", "`holdfast continuity save` writes it")
     give(str(path))
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if editor:
         subprocess.run([*editor.split(), str(path)], check=False)
 
 
-@command("holdfast session history", "holdfast session history --scope project --json")
+@command("holdfast continuity history", "holdfast continuity history --scope project --json")
 @project_option()
 @_scope_option(AuditScope.LOCAL)
 @json_option()
@@ -268,7 +272,7 @@ def history(*, project: Path | None, scope: str, as_json: bool) -> None:
     give_table(("number", "written", "file"), rows)
 
 
-@command("holdfast session restore", "holdfast session restore 2 --scope project")
+@command("holdfast continuity restore", "holdfast continuity restore 2 --scope project")
 @click.argument("number", type=click.IntRange(min=1), default=1)
 @project_option()
 @_scope_option(AuditScope.LOCAL)
@@ -278,7 +282,7 @@ def restore(*, number: int, project: Path | None, scope: str) -> None:
         versions = opened.files.places.versions(_layer(scope))
         if number > len(versions):
             raise HoldfastError(
-                f"there is no version {number}", "`holdfast session history` lists those there are"
+                f"there is no version {number}", "`holdfast continuity history` lists those there are"
             )
         give(str(continuity.restore(opened.engine, opened.files, _layer(scope), versions[number - 1])))
 
@@ -299,7 +303,7 @@ for _name, _command in {
     "history": history,
     "restore": restore,
 }.items():
-    session.add_command(_command, _name)
+    continuity_group.add_command(_command, _name)
 
 
 ENTRIES_SHOWN: Final = 5
@@ -410,7 +414,7 @@ def print_account(here: ContinuityFiles, now: int) -> None:
     """How the continuity came about, in a few lines."""
     entries = here.entries()
     if not entries:
-        say("nothing was generated yet; `holdfast session save` does it")
+        say("nothing was generated yet; `holdfast continuity save` does it")
     else:
         for line in _entry_lines(entries[-1], now):
             say(line)

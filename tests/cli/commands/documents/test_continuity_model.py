@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.commands.documents.test_session import local, saved, work
+from tests.cli.commands.documents.test_continuity import local, saved, work
 from tests.cli.commands.test_brief import record, written
 from tests.cli.conftest import Person
 
