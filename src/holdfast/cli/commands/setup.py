@@ -23,15 +23,15 @@ from holdfast.cli.commands.daemon.harness_commands import (
     status_command_for,
 )
 from holdfast.cli.commands.import_export import inherit_or_offer
-from holdfast.cli.options import command, inherit_option
-from holdfast.cli.printing import give, say
+from holdfast.cli.options import command, inherit_option, json_option
+from holdfast.cli.printing import give, give_json, say
 from holdfast.core.events.install_request import InstallEntry, WantedCopy
 from holdfast.core.work.question import QUESTION_CHARS
 from holdfast.engine.documents.git_exclude import settings_exclusions, spare_exclusions
 from holdfast.engine.health import connections
 from holdfast.errors import HoldfastError
 from holdfast.files import atomic, install
-from holdfast.files.install import Plan, Report, Role, Verb, read_manifest
+from holdfast.files.install import InstallChange, Plan, Report, Role, Verb, read_manifest
 from holdfast.harnesses.base import Harness, InProject, MidTurn, Pluggable, Plugged, StatusLine, Tooled
 
 
@@ -41,6 +41,7 @@ def _options(function: Callable[..., None]) -> Callable[..., None]:
     whose = "The user's home directory, if not yours."
     alone = "Only in the project that you are in, in settings that are yours and not the project's."
     for decorate in (
+        json_option("Print one JSON document: which files changed, and how."),
         click.option("--yes", is_flag=True, help="Do it without asking."),
         click.option("--dry-run", is_flag=True, help="Only print what would change, as a diff."),
         click.option("--project", "scoped", is_flag=True, help=alone),
@@ -57,7 +58,7 @@ def _options(function: Callable[..., None]) -> Callable[..., None]:
 @click.option("--no-mcp", is_flag=True, help="Only the hooks: no tools for agents, and no word of them.")
 @inherit_option
 @_options
-def setup(
+def setup(  # noqa: PLR0913 - each is an option
     *,
     names: tuple[str, ...],
     user_home: Path | None,
@@ -66,6 +67,7 @@ def setup(
     yes: bool,
     no_mcp: bool,
     take: bool,
+    as_json: bool,
 ) -> None:
     """Connect the harnesses on this machine to Holdfast.
 
@@ -85,11 +87,12 @@ def setup(
     entries = [*_hooks(chosen, home, user_directory), *_tools(tooled, home, user_directory)]
     brought = [*copies(home), *_plugins(chosen, home, user_directory), *_guidance(tooled, user_directory)]
     plan = _planned(entries, brought, home, root)
+    known = {"harnesses": [harness.name for harness in chosen], "project": str(root) if root else None}
     if dry_run:
-        _show(plan)
+        _show(plan, known, as_json=as_json)
         return
     _agree(plan, "setup", beforehand=yes)
-    _tell(install.apply(plan))
+    _tell(install.apply(plan), known, as_json=as_json)
     _say_what_holds_now(chosen, home, user_directory, root)
     inherit_or_offer(take=take)
     _offer_model(home)
@@ -118,7 +121,7 @@ def _renew(chosen: Sequence[Harness], home: Path, root: Path | None) -> None:
         *copies(home),
         *(copy for harness in chosen for copy in files_of(harness, home, user_directory)),
     ]
-    _tell(install.apply(_planned(entries, brought, home, root)))
+    _tell(install.apply(_planned(entries, brought, home, root)), {}, as_json=False)
 
 
 def files_of(harness: Harness, home: Path, user_directory: Path) -> list[WantedCopy]:
@@ -176,7 +179,7 @@ def _offer_model(home: Path) -> None:
 @command("holdfast unsetup --dry-run", "holdfast unsetup --yes")
 @_options
 def unsetup(
-    *, names: tuple[str, ...], user_home: Path | None, scoped: bool, dry_run: bool, yes: bool
+    *, names: tuple[str, ...], user_home: Path | None, scoped: bool, dry_run: bool, yes: bool, as_json: bool
 ) -> None:
     """Undo setup: every file is again what it was.
 
@@ -192,14 +195,17 @@ def unsetup(
         files = [file for file in (*files, *(copy.path for copy in manifest.copied)) if file in own]
     if not files and (names or user_home or root or not (manifest.copied or manifest.excluded)):
         say("nothing to undo: setup has not been run for this")
+        if as_json:
+            give_json(_changes_row((), (), {"project": str(root) if root else None}, dry_run=dry_run))
         return
     plan = install.plan_unsetup(home, files, spare_exclusions(manifest, root, files) if root else ())
+    known = {"project": str(root) if root else None}
     if dry_run:
-        _show(plan)
+        _show(plan, known, as_json=as_json)
         return
     _agree(plan, "unsetup", beforehand=yes)
     _forget_compiled(home)
-    _tell(install.apply(plan))
+    _tell(install.apply(plan), known, as_json=as_json)
     say(f"\nwhat was recorded is still in {home}; `holdfast down` stops the daemon if it runs")
 
 
@@ -311,8 +317,11 @@ def _forget_compiled(home: Path) -> None:
     shutil.rmtree(install.hook_path(home).with_name("__pycache__"), ignore_errors=True)
 
 
-def _show(plan: Plan) -> None:
+def _show(plan: Plan, known: Mapping[str, object], *, as_json: bool) -> None:
     """What would change: the settings as a diff, whole files by name."""
+    if as_json:
+        give_json(_changes_row(plan.changes, plan.left, known, dry_run=True))
+        return
     give(install.diff(plan).rstrip("\n") or "no settings would change")
     for change in plan.changes:
         if change.role is Role.COPY and change.verb is not Verb.UNCHANGED:
@@ -334,12 +343,22 @@ def _agree(plan: Plan, verb: str, *, beforehand: bool) -> None:
         raise HoldfastError("nothing was changed")
 
 
-def _tell(report: Report) -> None:
+def _tell(report: Report, known: Mapping[str, object], *, as_json: bool) -> None:
+    if as_json:
+        give_json(_changes_row(report.changes, report.left, known, dry_run=False))
+        return
     for change in report.changes:
         state = "as it should be already" if change.verb is Verb.UNCHANGED else change.verb
         say(f"{change.path}: {state}")
     for path in report.left:
         say(f"{path}: left there, because it is not as we wrote it")
+
+
+def _changes_row(
+    changes: Iterable[InstallChange], left: Iterable[Path], known: Mapping[str, object], *, dry_run: bool
+) -> dict[str, object]:
+    rows = [{"path": str(change.path), "change": change.verb} for change in changes]
+    return {**known, "dry_run": dry_run, "files": rows, "left": [str(path) for path in left]}
 
 
 def root_here(user_home: Path) -> Path:
@@ -391,7 +410,8 @@ def _scoped(harness: Harness, root: Path) -> Harness:
 @command("holdfast plugin HARNESS ./holdfast-plugin", "holdfast plugin HARNESS ~/plugins/holdfast")
 @click.argument("name", metavar="HARNESS")
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, resolve_path=True, path_type=Path))
-def plugin(*, name: str, folder: Path) -> None:
+@json_option()
+def plugin(*, name: str, folder: Path, as_json: bool) -> None:
     """Write hooks, tools, skills and commands as a plugin that a harness loads.
 
     DIR is made, or renewed if it holds our plugin already; a folder with anything else in it is refused. The
@@ -409,7 +429,11 @@ def plugin(*, name: str, folder: Path) -> None:
     install.apply(install.plan_setup((), copies(home), home, access.now()))
     for file in files:
         atomic.write(folder / file.file, file.content)
-        give(str(folder / file.file))
+    paths = [str(folder / file.file) for file in files]
+    if as_json:
+        give_json({"harness": harness.name, "folder": str(folder), "files": paths})
+    else:
+        give("\n".join(paths))
     _advise(harness, home, folder)
 
 

@@ -84,6 +84,11 @@ def elapsed(milliseconds: int) -> str:
     return f"{hours // 24} days"
 
 
+def quantity(count: int, noun: str, many: str = "") -> str:
+    """A number with its noun: `1 session`, `2 sessions`, `1,200 memories`."""
+    return f"{count:,} {noun if count == 1 else many or f'{noun}s'}"
+
+
 _JOINING = ("_", "-", "/", ".")
 """Characters inside a longer name; a full stop after it may end a sentence."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -44,7 +45,9 @@ def test_from_creation_to_pickup(at_work: Person) -> None:
 
     (row,) = at_work.types("handoff", "list", "--json").json
     assert (row["status"], row["purpose"]) == ("open", "Finish the report")
-    assert "Finish the report" in at_work.types("handoff", "list").out
+    listing = at_work.types("handoff", "list").out.splitlines()[1]
+    assert listing.startswith("Finish the report")
+    assert re.search(r" \d+ s ago ", listing)
     assert at_work.types("handoff", "show", "report").out == text
 
     at_work.variables["CLAUDE_CODE_SESSION_ID"] = "s1"

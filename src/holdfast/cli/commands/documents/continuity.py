@@ -28,7 +28,7 @@ from holdfast.core.documents.continuity_startup import (
     startup,
 )
 from holdfast.core.events.world import Project
-from holdfast.core.text.strings import elapsed
+from holdfast.core.text.strings import elapsed, quantity
 from holdfast.core.text.untrusted import printable, quoted
 from holdfast.engine.briefing import start_context
 from holdfast.engine.briefing import start_context as briefing_startup
@@ -109,7 +109,7 @@ def status(*, project: Path | None, as_json: bool) -> None:
             give(f"{layer.name}: {layer.source}")
         _warn_of_unreadable(readable_layers)
         print_account(opened.files, opened.engine.clock())
-        say(f"audit log: {opened.files.log}")
+        give(f"audit log: {opened.files.log}")
 
 
 @command(
@@ -119,7 +119,7 @@ def status(*, project: Path | None, as_json: bool) -> None:
 @click.option("--print-startup", is_flag=True, help="Print the block that a starting session is given.")
 @json_option()
 def load(*, project: Path | None, print_startup: bool, as_json: bool) -> None:
-    """Show both layers, what they say together, and how they came about; writes nothing."""
+    """Show what both layers say together, each item with its layer, and how it came about; writes nothing."""
     with _opened(project) as opened:
         if as_json:
             give_json(continuity_as_json(opened.engine, opened.files))
@@ -276,7 +276,8 @@ def history(*, project: Path | None, scope: str, as_json: bool) -> None:
 @click.argument("number", type=click.IntRange(min=1), default=1)
 @project_option()
 @_scope_option(AuditScope.LOCAL)
-def restore(*, number: int, project: Path | None, scope: str) -> None:
+@json_option()
+def restore(*, number: int, project: Path | None, scope: str, as_json: bool) -> None:
     """Put a past version of a layer back in place; the present one becomes a past one."""
     with _opened(project) as opened:
         versions = opened.files.places.versions(_layer(scope))
@@ -284,7 +285,11 @@ def restore(*, number: int, project: Path | None, scope: str) -> None:
             raise HoldfastError(
                 f"there is no version {number}", "`holdfast continuity history` lists those there are"
             )
-        give(str(continuity.restore(opened.engine, opened.files, _layer(scope), versions[number - 1])))
+        path = continuity.restore(opened.engine, opened.files, _layer(scope), versions[number - 1])
+    if as_json:
+        give_json({"action": "restore", "scope": scope, "number": number, "path": str(path)})
+    else:
+        give(str(path))
 
 
 def _layer(scope: str) -> LayerName:
@@ -308,6 +313,8 @@ for _name, _command in {
 
 ENTRIES_SHOWN: Final = 5
 REPOSITORY: Final = "from the repository"
+_WHOSE: Final = {LayerName.SHARED: "Shared by all worktrees", LayerName.LOCAL: "This worktree"}
+_SHORT: Final = {LayerName.SHARED: "shared", LayerName.LOCAL: "this worktree"}
 _LAYER_KEYS: Final = {LayerName.SHARED: "project", LayerName.LOCAL: "projectLocal"}
 
 
@@ -401,28 +408,38 @@ def account(here: ContinuityFiles) -> dict[str, Any]:
 
 
 def print_layers(layers: Sequence[LayerContent]) -> None:
-    """Both layers and what they say together."""
-    for layer in layers:
-        whose = "Shared by all worktrees" if layer.name is LayerName.SHARED else "This worktree"
-        give(f"# {whose}: {layer.source}")
-        give("\n".join(_lines(layer.summary)))
+    """What both layers say together, each item once and with its layer, and which files they are."""
+    together = combined_layers(layers)
     give("# Resume brief")
-    give("\n".join(_lines(combined_layers(layers))))
+    give("\n".join(_lines(together, layers)))
+    for layer in layers:
+        others = [
+            f"- {TITLES[part]}: {item}"
+            for part in ContinuityPart
+            for item in layer.summary.of(part)
+            if item not in together.of(part)
+        ]
+        if others:
+            give(
+                "\n".join(
+                    (f"Left out, because the other layer says otherwise ({layer.source}):", *others, "")
+                )
+            )
+    give("\n".join(f"{_WHOSE[layer.name]}: {layer.source}" for layer in layers))
 
 
 def print_account(here: ContinuityFiles, now: int) -> None:
     """How the continuity came about, in a few lines."""
     entries = here.entries()
-    if not entries:
-        say("nothing was generated yet; `holdfast continuity save` does it")
+    if entries:
+        give("\n".join(_entry_lines(entries[-1], now)))
     else:
-        for line in _entry_lines(entries[-1], now):
-            say(line)
+        say("nothing was generated yet; `holdfast continuity save` does it")
     for repeated in earlier_entries(entries, ENTRIES_SHOWN):
         times = f" (×{repeated.times})" if repeated.times > 1 else ""
-        say(f"before: {_headline(repeated.entry, now)}{times}")
+        give(f"before: {_headline(repeated.entry, now)}{times}")
     for marker in here.markers():
-        say(f"not accounted for: {marker.entry.transcript} ({marker.reason})")
+        give(f"not accounted for: {marker.entry.transcript} ({marker.reason})")
 
 
 def _entry_lines(entry: AuditEntry, now: int) -> Iterator[str]:
@@ -434,8 +451,9 @@ def _entry_lines(entry: AuditEntry, now: int) -> Iterator[str]:
         f"confidence {entry.confidence}"
     )
     yield (
-        f"evidence: {counts.succeeded} commands passed, {counts.failed} failed, {counts.file_writes} files "
-        f"written, {counts.next_steps} next steps, {counts.untried} untried"
+        f"evidence: {quantity(counts.succeeded, 'command')} passed, {counts.failed} failed, "
+        f"{quantity(counts.file_writes, 'file')} written, {quantity(counts.next_steps, 'next step')}, "
+        f"{counts.untried} untried"
     )
     yield from (f"warning: {warning}" for warning in entry.warnings)
     yield from (f"wrote {path}" for path in entry.written)
@@ -445,14 +463,20 @@ def _headline(entry: AuditEntry, now: int) -> str:
     return f"{entry.trigger} ({entry.write_mode}, {entry.scope}) {elapsed(now - entry.at)} ago"
 
 
-def _lines(summary: LayerSummary) -> Iterator[str]:
-    if summary.is_empty():
+def _lines(together: LayerSummary, layers: Sequence[LayerContent]) -> Iterator[str]:
+    if together.is_empty():
         yield "(nothing)"
     for part in ContinuityPart:
-        if summary.of(part):
+        if together.of(part):
             yield f"\n## {TITLES[part]}"
-            yield from (f"- {item}" for item in summary.of(part))
+            yield from (f"- {item}{_layer_mark(item, part, layers)}" for item in together.of(part))
     yield ""
+
+
+def _layer_mark(item: str, part: ContinuityPart, layers: Sequence[LayerContent]) -> str:
+    """Which layer says it, where there are two and only one of them does."""
+    sayers = [layer.name for layer in layers if item in layer.summary.of(part)]
+    return f" ({_SHORT[sayers[0]]})" if len(sayers) == 1 and len(layers) > 1 else ""
 
 
 def _layer_row(layers: Sequence[LayerContent], name: LayerName) -> dict[str, Any] | None:
