@@ -27,7 +27,8 @@ from holdfast.cli.options import command, inherit_option, json_option
 from holdfast.cli.printing import give, give_json, say
 from holdfast.core.events.install_request import InstallEntry, WantedCopy
 from holdfast.core.work.question import QUESTION_CHARS
-from holdfast.engine.documents.git_exclude import settings_exclusions, spare_exclusions
+from holdfast.engine.documents.continuity import OWN_FOLDER, continuity_files, leave_worktree
+from holdfast.engine.documents.git_exclude import settings_exclusions, spare_exclusions, worktrees_with
 from holdfast.engine.health import connections
 from holdfast.errors import HoldfastError
 from holdfast.files import atomic, install
@@ -184,7 +185,9 @@ def unsetup(
     """Undo setup: every file is again what it was.
 
     Without names, everything that setup did, in all projects, and the lines that keep our files out of git's
-    sight; with --project, what it did in this one. What was recorded so far stays in the Holdfast home.
+    sight; with --project, what it did in this one. What was recorded so far stays in the Holdfast home, and
+    so does the continuity of each worktree: its `.holdfast/` goes, `holdfast continuity restore` brings it
+    back.
     """
     home, user_directory = access.home(), user_home or Path.home()
     root = root_here(user_directory) if scoped else None
@@ -199,14 +202,35 @@ def unsetup(
             give_json(_changes_row((), (), {"project": str(root) if root else None}, dry_run=dry_run))
         return
     plan = install.plan_unsetup(home, files, spare_exclusions(manifest, root, files) if root else ())
-    known = {"project": str(root) if root else None}
+    worktrees = () if names or user_home or root else worktrees_with(manifest, OWN_FOLDER)
+    known = {"project": str(root) if root else None, "worktrees": list(map(str, worktrees))}
     if dry_run:
         _show(plan, known, as_json=as_json)
         return
     _agree(plan, "unsetup", beforehand=yes)
+    _leave_worktrees(home, worktrees)
     _forget_compiled(home)
     _tell(install.apply(plan), known, as_json=as_json)
     say(f"\nwhat was recorded is still in {home}; `holdfast down` stops the daemon if it runs")
+
+
+def _leave_worktrees(home: Path, worktrees: Sequence[Path]) -> None:
+    """Take the continuity of worktrees into the home, before git sees it."""
+    if not worktrees:
+        return
+    with access.stored_engine() as engine:
+        for root in worktrees:
+            folder = root / OWN_FOLDER
+            try:
+                files = continuity_files(engine, home, access.project_at(root))
+                is_gone = leave_worktree(engine, files)
+            except HoldfastError as error:
+                say(f"{folder}: left there: {error.message}")
+                continue
+            if is_gone:
+                say(f"{folder}: taken into {home}; `holdfast continuity restore` brings it back")
+            else:
+                say(f"{folder}: left there, because something else is in it")
 
 
 def _own_files(

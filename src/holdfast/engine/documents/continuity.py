@@ -47,6 +47,7 @@ from holdfast.engine.models import Means, ModelQuestion, ask, conversation_turns
 from holdfast.errors import HoldfastError
 from holdfast.files import audit_log, continuity
 from holdfast.files import continuity as files
+from holdfast.files.atomic import remove_empty_folder
 from holdfast.files.continuity import Layer, Places
 from holdfast.files.together import Target, locked
 from holdfast.lazy_dataclass import dataclass
@@ -178,6 +179,15 @@ def clear(engine: Engine, continuity: ContinuityFiles, scope: AuditScope) -> tup
     """Remove the layers; their last versions stay in the history."""
     with locked(continuity.places.journal):
         return files.clear(continuity.places, LAYERS[scope], engine.clock())
+
+
+def leave_worktree(engine: Engine, continuity: ContinuityFiles) -> bool:
+    """Take Holdfast's folder out of a worktree, its layer becomes a past version; whether it is gone."""
+    clear(engine, continuity, AuditScope.LOCAL)
+    folder = continuity.places.root / OWN_FOLDER
+    for inner in (folder / "sessions", folder):
+        remove_empty_folder(inner)
+    return not folder.exists()
 
 
 def restore(engine: Engine, continuity: ContinuityFiles, layer: LayerName, version: Path) -> Path:

@@ -417,4 +417,23 @@ def test_unsetup_takes_back_what_git_was_told(person: Person, transcript: Path) 
     assert "-/.holdfast/" in person.types("unsetup", "--dry-run").out
     assert person.types("unsetup", "--yes").status == 0
     assert (told.read_bytes() if told.exists() else None) == before
+    assert not (person.project / ".holdfast").exists()
     assert "nothing to undo" in person.types("unsetup", "--yes").err
+
+
+def test_unsetup_keeps_a_worktrees_continuity_in_the_home(person: Person, transcript: Path) -> None:
+    saved(person, transcript)
+    text = local(person).read_bytes()
+    done = person.types("unsetup", "--yes", "--json")
+    assert done.json["worktrees"] == [str(person.project)]
+    assert not local(person).exists()
+    assert person.types("continuity", "restore").status == 0
+    assert local(person).read_bytes() == text
+
+
+def test_unsetup_leaves_what_someone_else_put_beside_it(person: Person, transcript: Path) -> None:
+    saved(person, transcript)
+    notes = person.project / ".holdfast" / "notes.txt"
+    notes.write_text("mine")
+    assert f"{notes.parent}: left there" in person.types("unsetup", "--yes").err
+    assert notes.read_text() == "mine"

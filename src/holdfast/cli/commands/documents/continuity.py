@@ -108,7 +108,7 @@ def status(*, project: Path | None, as_json: bool) -> None:
         for layer in layers:
             give(f"{layer.name}: {layer.source}")
         _warn_of_unreadable(readable_layers)
-        print_account(opened.files, opened.engine.clock())
+        print_account(opened.files, opened.engine.clock(), [layer.source for layer in layers])
         give(f"audit log: {opened.files.log}")
 
 
@@ -132,9 +132,10 @@ def load(*, project: Path | None, print_startup: bool, as_json: bool) -> None:
                 say(omission)
             _warn_of_unreadable(readable_layers)
             return
-        print_layers(continuity.layers_with_paths(readable_layers.layers))
+        layers = continuity.layers_with_paths(readable_layers.layers)
+        print_layers(layers)
         _warn_of_unreadable(readable_layers)
-        print_account(opened.files, opened.engine.clock())
+        print_account(opened.files, opened.engine.clock(), [layer.source for layer in layers])
 
 
 def _warn_of_unreadable(readable: ReadableLayers) -> None:
@@ -428,11 +429,14 @@ def print_layers(layers: Sequence[LayerContent]) -> None:
     give("\n".join(f"{_WHOSE[layer.name]}: {layer.source}" for layer in layers))
 
 
-def print_account(here: ContinuityFiles, now: int) -> None:
-    """How the continuity came about, in a few lines."""
+def print_account(here: ContinuityFiles, now: int, named_files: Sequence[str]) -> None:
+    """How the continuity came about, in a few lines; files that are named above it are not repeated."""
     entries = here.entries()
     if entries:
         give("\n".join(_entry_lines(entries[-1], now)))
+        for path in entries[-1].written:
+            if path not in named_files:
+                give(f"wrote {path}")
     else:
         say("nothing was generated yet; `holdfast continuity save` does it")
     for repeated in earlier_entries(entries, ENTRIES_SHOWN):
@@ -456,7 +460,6 @@ def _entry_lines(entry: AuditEntry, now: int) -> Iterator[str]:
         f"{counts.untried} untried"
     )
     yield from (f"warning: {warning}" for warning in entry.warnings)
-    yield from (f"wrote {path}" for path in entry.written)
 
 
 def _headline(entry: AuditEntry, now: int) -> str:
