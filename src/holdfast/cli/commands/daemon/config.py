@@ -82,14 +82,19 @@ def explain(*, key: str, project: Path | None, as_json: bool) -> None:
 class SettingsGroup(ListingGroup):
     """A word that is no command of it is the name of a setting, or of a table of them."""
 
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        is_setting = cmd_name in TABLE or cmd_name in tables()
+        return explain if is_setting else super().get_command(ctx, cmd_name)
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         word = args[0]
-        if word in self.entries or word.startswith("-"):
+        if word in self.entries or word.startswith("-") or ctx.resilient_parsing:
             return super().resolve_command(ctx, args)
-        if word not in TABLE and word not in tables() and not ctx.resilient_parsing:
+        if self.get_command(ctx, word) is None:
             raise MistypedName(unknown_key(word), ctx)
+        # The name of the setting is also its argument.
         return word, explain, args
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
