@@ -1,4 +1,4 @@
-"""The recipes: every command in the page's blocks is run, in its order, by someone who has worked a little."""
+"""The recipes: every command in the page is run, in its order, by someone who has worked a little."""
 
 from __future__ import annotations
 

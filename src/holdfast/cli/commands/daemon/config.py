@@ -21,6 +21,7 @@ from holdfast.cli.groups import Entry, ListingGroup, MistypedName, completions, 
 from holdfast.cli.options import command, json_option, project_option
 from holdfast.cli.printing import give, give_json, give_table, say
 from holdfast.core.session.pressure import KnownModel, Threshold
+from holdfast.core.text.strings import shortened
 from holdfast.settings import TABLE, Setting
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 DEFAULT = "default"
 DOC_WIDTH = 78
+VALUE_WIDTH = 28
+"""The list shortens longer values, so that no name is cut; `holdfast config KEY` shows them whole."""
 
 
 @command(
@@ -134,13 +137,14 @@ def _give_settings(project: Path | None, table: str, *, as_json: bool) -> None:
         if not table or key.startswith(f"{table}.")
     ]
     if as_json:
-        rows = [{"key": key, "value": _plain(value), "source": source} for key, value, source in entries]
+        settings_rows = [
+            {"key": key, "value": _plain(value), "source": source} for key, value, source in entries
+        ]
         known = {"home": str(file.parent), "file": str(file), "file_exists": file.is_file()}
-        give_json({**known, "settings": rows, "warnings": list(loaded.warnings)})
+        give_json({**known, "settings": settings_rows, "warnings": list(loaded.warnings)})
         return
-    give_table(
-        ("setting", "value", "set by"), [(key, _value_text(value), source) for key, value, source in entries]
-    )
+    rows = [(key, shortened(_value_text(value), VALUE_WIDTH), source) for key, value, source in entries]
+    give_table(("setting", "value", "set by"), rows)
     for warning in loaded.warnings:
         say(f"note: {warning}")
     say(f"\nyour settings are in {file}{'' if file.is_file() else ', which is not there yet'}")
