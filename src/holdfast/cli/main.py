@@ -132,8 +132,7 @@ def _report_usage(error: click.UsageError) -> int:
     elif isinstance(error, click.NoSuchOption):
         message = option_sentence(error)
     else:
-        message = error.format_message().rstrip(".")
-        message = message if message[:2].isupper() else message[:1].lower() + message[1:]
+        message = error.format_message()
         hint = f"`{error.ctx.command_path} --help` says how it is called" if error.ctx else ""
     _report(message, hint)
     return error.exit_code

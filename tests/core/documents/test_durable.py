@@ -8,10 +8,12 @@ from tests.tables import every_row
 LASTING = [
     "Never touch vendor/.",
     "Always round half up.",
+    "Use calendar months in UTC instead of 30 days.",
     "please never force-push",
     "Prefer typed builders over dictionaries.",
     "Do not import the store from core.",
     "We decided on SQLite.",
+    "I decided to use ISO weeks, because calendars agree on those.",
     "Decision: keep the totals in Decimal, because floats drift.",
     "Migrations must be reversible.",
     "The hook response must nest `additionalContext` under `hookSpecificOutput`.",
@@ -26,6 +28,8 @@ LASTING = [
 ]
 PASSING = [
     "All 4 tests pass.",
+    "I read the pruning code first.",
+    "Use `len(summary.sessions)` instead of `summary.count`",
     "All the eligible tests now have `t.Parallel()`.",
     "`make test` passed",
     "Integration tests were cached.",

@@ -206,6 +206,8 @@ def unsetup(
     known = {"project": str(root) if root else None, "worktrees": list(map(str, worktrees))}
     if dry_run:
         _show(plan, known, as_json=as_json)
+        for worktree in worktrees:
+            say(f"{worktree / OWN_FOLDER} would be taken into {home}")
         return
     _agree(plan, "unsetup", beforehand=yes)
     _leave_worktrees(home, worktrees)

@@ -22,9 +22,11 @@ _LASTS: Final = compiled(
       ^(?:(?:rule|decision|decided|convention|constraint|preference|important)\b[^:]{0,24}:\s*)?
         (?:please\s+)?(?:always|never|do\ not|don['’]t|prefer|avoid|only\ ever)\b
     | ^(?:rule|decision|decided|convention|constraint|preference):\s
+    | ^use\ [^`]+\ instead\ of\ [^`]+$
     | \b(?:must|has\ to|have\ to|shall)(?:\ not|\ never|\ always)?\b
     | \b(?:we|all|every|each|tests?|code|commits?|names?|files?)\b[^.;]{0,40}\b(?:always|never)\b
-    | \b(?:we|the\ team|the\ project)\ (?:decided|chose|settled\ on|agreed|went\ with|use|prefer)\b
+    | \b(?:i|we|the\ team|the\ project)\ (?:have\ )?(?:decided|chose|settled\ on|agreed|went\ with)\b
+    | \b(?:we|the\ team|the\ project)\ (?:use|prefer)\b
     | \b(?:is|are)\ (?:required|forbidden|mandatory)\b
     | \b(?:requires?|needs?)\ (?:an?\ |the\ )?(?:running\ |local\ )?(?-i:[`A-Z0-9])\S*
     | \b(?:listens\ on|lives\ in|(?:is|are)\ (?:stored|kept)\ in)\b
@@ -32,6 +34,10 @@ _LASTS: Final = compiled(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+_CHOICE: Final = compiled(
+    r"^(?:i|we)(?:['’]ve|\ have)?\ (?=(?:decided|chose|settled\ on|agreed|went\ with)\b)", re.IGNORECASE
+)
+"""How a choice begins that someone says they made; who says it does not matter."""
 _PASSES: Final = compiled(
     r"""
       \?|\||\(said\ on\ refusing
@@ -59,4 +65,4 @@ def is_durable(note: str) -> bool:
     text = one_line(note)
     if len(text) > LONGEST or labels_of(text):
         return False
-    return bool(_LASTS.search(text)) and not _PASSES.search(text)
+    return bool(_LASTS.search(text)) and not _PASSES.search(_CHOICE.sub("", text))

@@ -21,7 +21,6 @@ from holdfast.cli.groups import Entry, ListingGroup, MistypedName, completions, 
 from holdfast.cli.options import command, json_option, project_option
 from holdfast.cli.printing import give, give_json, give_table, say
 from holdfast.core.session.pressure import KnownModel, Threshold
-from holdfast.core.text.strings import shortened
 from holdfast.settings import TABLE, Setting
 
 if TYPE_CHECKING:
@@ -143,12 +142,17 @@ def _give_settings(project: Path | None, table: str, *, as_json: bool) -> None:
         known = {"home": str(file.parent), "file": str(file), "file_exists": file.is_file()}
         give_json({**known, "settings": settings_rows, "warnings": list(loaded.warnings)})
         return
-    rows = [(key, shortened(_value_text(value), VALUE_WIDTH), source) for key, value, source in entries]
+    rows = [(key, _short(_value_text(value)), source) for key, value, source in entries]
     give_table(("setting", "value", "set by"), rows)
     for warning in loaded.warnings:
         say(f"note: {warning}")
     say(f"\nyour settings are in {file}{'' if file.is_file() else ', which is not there yet'}")
     say("`holdfast config KEY` explains one, `holdfast config set KEY VALUE` changes it")
+
+
+def _short(text: str) -> str:
+    # In ASCII: the width of other characters takes a table of them, which only a few commands load.
+    return text if len(text) <= VALUE_WIDTH else f"{text[: VALUE_WIDTH - 3]}..."
 
 
 def _loaded(project: Path | None) -> settings.Loaded:
