@@ -27,7 +27,20 @@ from holdfast.home import at_home, home
 from holdfast.lazy_dataclass import dataclass
 from holdfast.settings import TABLE, Config, Setting, Unreadable, Value
 
-__all__ = ["Config", "Loaded", "Unreadable", "excluded", "home", "load", "reference", "require_protection"]
+__all__ = [
+    "Config",
+    "Loaded",
+    "Unreadable",
+    "default_text",
+    "excluded",
+    "file_problems",
+    "home",
+    "load",
+    "reference",
+    "require_protection",
+    "short_form",
+    "typed_value",
+]
 
 _Table = TypeVar("_Table")
 _VARIABLES: Final[Mapping[str, Setting]] = {setting.variable: setting for setting in TABLE.values()}
@@ -85,6 +98,35 @@ def excluded(config: Config, path: str | Path) -> bool:
         return True
     require_protection(config)
     return False
+
+
+def file_problems(path: Path, *, of_project: bool) -> tuple[str, ...]:
+    """What is wrong in a settings file of the user, each with its line; nothing if all of it is used."""
+    loading = _Loading()
+    (loading.read_of_project if of_project else loading.read_own)(path)
+    stops = (loading.unreadable.problem,) if loading.unreadable else ()
+    return (*stops, *loading.warnings)
+
+
+def typed_value(setting: Setting, text: str) -> object | None:
+    """What a file holds for a value as a person types it, or as TOML; None if that is not allowed."""
+    raw = _raw_of_text(setting, text)
+    if isinstance(setting.default, tuple) and text.lstrip().startswith(("[", "{")):
+        try:
+            raw = tomllib.loads(f"value = {text}")["value"]
+        except tomllib.TOMLDecodeError:
+            raw = _raw_of_text(setting, text)
+    return None if _checked(setting, raw) is None else raw
+
+
+def default_text(setting: Setting) -> str:
+    """A setting's default, in TOML."""
+    return _toml(setting)
+
+
+def short_form(key: str) -> str:
+    """The key by which a setting may be written shorter; empty if there is none."""
+    return next((short for short, whole in _SHORT_FORMS.items() if whole == key), "")
 
 
 def reference() -> str:
@@ -379,7 +421,9 @@ Settings are read from these places; a later one wins.
 4. `$HOLDFAST_HOME/projects/<id>/config.toml`: yours, for one project
 5. environment variables, as named below; a list is separated by commas, what holds tables is JSON
 
-`holdfast config` shows what is in effect, and what set it.
+`holdfast config` shows what is in effect and what set it, `holdfast config KEY` explains one setting,
+`holdfast config set KEY VALUE` writes it into the second file (with `--project DIR` into the fourth), and
+`holdfast config edit` opens the file in your editor. What they write is checked first.
 
 ```toml
 [continuity]

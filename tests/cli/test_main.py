@@ -38,7 +38,9 @@ def test_every_command_of_a_group_has_its_sentence_and_an_example(name: str) -> 
     assert isinstance(group, click.Group)
     top = click.Context(holdfast, **holdfast.context_settings)
     told = " ".join(group.get_help(click.Context(group, info_name=name, parent=top)).split())
-    for inner, command in group.commands.items():
+    for inner in group.list_commands(top):
+        command = group.get_command(top, inner)
+        assert command is not None
         assert f"  holdfast {name} " in (command.epilog or ""), inner
         assert " ".join((command.help or "").partition("\n\n")[0].split()) in told, inner
 
@@ -53,10 +55,11 @@ def test_the_list_of_commands_is_printed_without_loading_one() -> None:
         import sys
         from holdfast.cli.main import main
         try:
-            main(["--help"])
+            main(["help", "all"])
         finally:
             heavy = {"rich", "msgspec", "apsw", "holdfast.engine"} & set(sys.modules)
             commands = {name for name in sys.modules if name.startswith("holdfast.cli.commands.")}
+            commands -= {"holdfast.cli.commands.help"}
             print("LOADED", sorted(heavy | commands))
     """
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
@@ -74,7 +77,7 @@ def test_the_version_is_printed(person: Person) -> None:
 def test_a_command_that_was_called_wrongly_exits_with_2(person: Person, words: list[str]) -> None:
     done = person.types(*words)
     assert (done.status, done.out) == (2, "")
-    assert "Error: " in done.err
+    assert done.err.startswith("error: ")
 
 
 def test_an_error_is_a_sentence_and_a_hint(person: Person) -> None:

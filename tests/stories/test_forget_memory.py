@@ -26,6 +26,7 @@ from holdfast.core.documents.continuity import (
     ContinuityPart,
     LayerName,
     LayerSummary,
+    MergedContinuity,
     WrittenItems,
     blank,
     merge_summary,
@@ -153,8 +154,10 @@ def by_promotion(told: Story, text: str) -> None:
     room = continuity.continuity_files(told.engine, told.home, told.project)
     said = LayerSummary("Harbour", {ContinuityPart.NOTES: (one_line(text),)})
     made = merge_summary(blank(LayerName.SHARED), said, WrittenItems())
+    # As written by hand: then it is a candidate whatever it says.
+    by_hand = MergedContinuity(made.document, WrittenItems())
     layers.write(
-        room.places, {LayerName.SHARED: (room.places.target(LayerName.SHARED), made)}, told.stage.now
+        room.places, {LayerName.SHARED: (room.places.target(LayerName.SHARED), by_hand)}, told.stage.now
     )
     (candidate,) = dream.build(told.engine, room).candidates
     dream.take(told.engine, room, candidate.id, ReviewStep.APPROVE)

@@ -166,7 +166,7 @@ def passing_candidates(of: Session, events: Iterable[Event]) -> list[str]:
     every = documents(of, events).values()
     passing = {text for one in every for text in (*one.done, *one.open)}
     layers = generated(of).layers.items()
-    put_up = {one.text for name, layer in layers for one in candidates(layer, name, blocked=False, at=0)}
+    put_up = {one.text for name, layer in layers for one in candidates(layer, name, (), blocked=False, at=0)}
     return sorted(text for text in put_up if _key(text) in passing)
 
 

@@ -5,27 +5,17 @@ Listing them loads none; only the called command is loaded, so that every comman
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Final
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from holdfast.lazy_dataclass import dataclass
+from holdfast.cli.groups import Entry, SuggestingGroup, completions, nearest
 
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One command: the module and the name that hold it, and its line in the list."""
-
-    module: str
-    name: str
-    summary: str
-
-    def load(self) -> click.Command:
-        """The command itself."""
-        loaded: click.Command = getattr(import_module(f"{__package__}.commands.{self.module}"), self.name)
-        return loaded
-
+__all__ = ["ALIASES", "COMMANDS", "DAILY", "SECTIONS", "Entry", "LazyGroup", "all_commands"]
 
 SECTIONS: Final = {
     "Get started": {
@@ -40,16 +30,16 @@ SECTIONS: Final = {
         "status": Entry("status", "status", "Show how things stand: problems first."),
         "doctor": Entry("doctor", "doctor", "Check that everything works, with a real round trip."),
         "dashboard": Entry("daemon.http_access", "dashboard", "Open the dashboard in your browser."),
+        "help": Entry("help", "help_", "Explain a command, or list all of them by topic."),
+        "completion": Entry("completion", "completion", "Have your shell complete commands and options."),
     },
     "What is watched and kept": {
         "sessions": Entry("sessions", "sessions", "List the sessions that were seen."),
         "show": Entry("sessions", "show", "Show what was done in a session, and where it stands."),
         "why": Entry("why", "why", "Show which sessions changed a file, what was asked, and why."),
         "checkpoints": Entry("sessions", "checkpoints", "List checkpoints, the newest first."),
-        "checkpoint": Entry("checkpoint", "checkpoint", "Take a checkpoint of a session now."),
         "brief": Entry("brief", "brief", "Show what the next session would be given back."),
         "stats": Entry("stats", "stats", "Show what was kept, given back and used, and what it cost."),
-        "statusline": Entry("daemon.harness_commands", "statusline", "Print the status line of a session."),
         "import": Entry(
             "import_export", "import_", "Bring in the sessions that harnesses kept before Holdfast came."
         ),
@@ -68,12 +58,12 @@ SECTIONS: Final = {
         "remember": Entry(
             "memory",
             "remember",
-            "Keep something until it is forgotten, word for word but for secrets.",
+            "Keep something until you forget it, without its secrets.",
         ),
         "recall": Entry(
             "recall",
             "recall",
-            "Find what was remembered, written down or said before, the best first.",
+            "Find what was remembered, written down or said before.",
         ),
         "expand": Entry(
             "recall",
@@ -87,8 +77,10 @@ SECTIONS: Final = {
         ),
     },
     "State that you pass on": {
-        "session": Entry(
-            "documents.session", "session", "Keep a project's working state as Markdown that you can edit."
+        "continuity": Entry(
+            "documents.continuity",
+            "continuity_group",
+            "Keep a project's working state as Markdown that you can edit.",
         ),
         "run": Entry(
             "documents.run", "run", "Start a harness with its continuity, and save it when the harness ends."
@@ -118,7 +110,7 @@ SECTIONS: Final = {
         ),
         "service": Entry("daemon.service", "service", "Have the daemon started when you log in."),
         "logs": Entry("daemon.daemon", "logs", "Print the end of the daemon's log."),
-        "config": Entry("daemon.config", "config", "Show the settings in effect and where each comes from."),
+        "config": Entry("daemon.config", "config", "Show, explain and change the settings."),
         "token": Entry(
             "daemon.http_access", "token", "Show or renew the tokens by which programs use the HTTP API."
         ),
@@ -133,6 +125,7 @@ SECTIONS: Final = {
         "mcp": Entry(
             "daemon.harness_commands", "mcp", "Speak MCP on stdin and stdout: the server of our tools."
         ),
+        "statusline": Entry("daemon.harness_commands", "statusline", "Print the status line of a session."),
         "redact": Entry("redact", "redact", "Copy stdin to stdout without the values of secrets."),
         "export": Entry(
             "import_export", "export", "Write a session of your own agent in the format of a harness."
@@ -145,21 +138,56 @@ SECTIONS: Final = {
 
 COMMANDS: Final = {name: entry for section in SECTIONS.values() for name, entry in section.items()}
 
-_WIDEST: Final = max(map(len, COMMANDS))
-"""Aligns the columns of all sections."""
+ALIASES: Final[Mapping[str, Entry]] = {
+    "session": COMMANDS["continuity"],
+    "checkpoint": Entry("checkpoint", "take", "Take a checkpoint of a session now."),
+}
+"""Former names, which work and are listed nowhere."""
+
+DAILY: Final = tuple(
+    name
+    for name in (
+        *("setup", "status", "sessions", "show", "why", "brief", "recall", "remember"),
+        *("handoff", "stats", "dashboard", "doctor", "forget"),
+    )
+    if name in COMMANDS
+)
+"""The commands that `holdfast` alone lists."""
 
 
-class LazyGroup(click.Group):
+class LazyGroup(SuggestingGroup):
     """Knows its commands by name and loads the one that is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        entry = COMMANDS.get(cmd_name)
+        entry = COMMANDS.get(cmd_name) or ALIASES.get(cmd_name)
         return entry.load() if entry else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        for title, commands in SECTIONS.items():
-            with formatter.section(title):
-                formatter.write_dl([(f"{name:{_WIDEST}}", entry.summary) for name, entry in commands.items()])
+        with formatter.section("Commands of daily use"):
+            formatter.write_dl([(name, COMMANDS[name].summary) for name in DAILY])
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        # The commands first: they are what a person looks for.
+        self.format_commands(ctx, formatter)
+        click.Command.format_options(self, ctx, formatter)
+
+    def nearest_command(self, ctx: click.Context, word: str) -> str:  # noqa: ARG002
+        # Of two that are equally alike, the one of daily use.
+        return nearest(word, (*DAILY, *(name for name in COMMANDS if name not in DAILY)))
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        summaries = {name: entry.summary for name, entry in COMMANDS.items()}
+        return [*completions(summaries, incomplete), *click.Command.shell_complete(self, ctx, incomplete)]
+
+
+def all_commands(ctx: click.Context) -> str:
+    """Every command by topic, as `holdfast help all` prints them."""
+    widest = max(map(len, COMMANDS))  # Aligns the columns of all topics.
+    formatter = ctx.make_formatter()
+    for title, commands in SECTIONS.items():
+        with formatter.section(title):
+            formatter.write_dl([(f"{name:{widest}}", entry.summary) for name, entry in commands.items()])
+    return formatter.getvalue().strip("\n")

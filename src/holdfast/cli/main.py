@@ -42,7 +42,7 @@ _REFUSALS: Final = {
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="\b\nExamples:\n  holdfast setup\n  holdfast brief\n  holdfast doctor",
+    epilog="`holdfast help all` lists all commands by topic, `holdfast help COMMAND` explains one.",
 )
 @click.version_option(__version__, prog_name="holdfast", message="%(prog)s %(version)s")
 @click.pass_context
@@ -83,9 +83,10 @@ def _status(words: Sequence[str]) -> int:
         return left.code if isinstance(left.code, int) else 1
     except click.Abort:
         return INTERRUPTED
+    except click.UsageError as error:
+        return _report_usage(error)
     except click.ClickException as error:
-        error.show()
-        return error.exit_code
+        return _report(error.format_message(), "")
     except ProtectionUnreadable as error:
         from holdfast.cli.warning import where_stopped
 
@@ -119,6 +120,22 @@ def _report(message: str, hint: str) -> int:
     if hint:
         click.echo(f"\nhint: {printable(hint)}", err=True)
     return 1
+
+
+def _report_usage(error: click.UsageError) -> int:
+    """Report that a command was called wrongly: one sentence, and where to look if that says too little."""
+    from holdfast.cli.groups import MistypedName, option_sentence
+
+    hint = ""
+    if isinstance(error, MistypedName):
+        message = error.message
+    elif isinstance(error, click.NoSuchOption):
+        message = option_sentence(error)
+    else:
+        message = error.format_message()
+        hint = f"`{error.ctx.command_path} --help` says how it is called" if error.ctx else ""
+    _report(message, hint)
+    return error.exit_code
 
 
 def _discard_output() -> int:

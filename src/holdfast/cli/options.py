@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 
 import click
 
+from holdfast.cli.groups import Commands
 from holdfast.errors import HoldfastError
 
 Option: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
@@ -41,20 +42,6 @@ class Command(click.Command):
             formatter.write_paragraph()
             with formatter.indentation():
                 formatter.write_text(f"HARNESS is one of: {', '.join(readable())}.")
-
-
-class Commands(click.Group):
-    """Lists its commands in the order in which they were added, each with its whole first sentence."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        return list(self.commands)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        with formatter.section("Commands"):
-            rows = [
-                (name, (command.help or "").partition("\n\n")[0]) for name, command in self.commands.items()
-            ]
-            formatter.write_dl([(name, " ".join(summary.split())) for name, summary in rows])
 
 
 def group(

@@ -20,6 +20,15 @@ Data goes to stdout, everything else to stderr. An error is a sentence and a hin
 command that was called wrongly exits with 2, one that was interrupted with 130. `holdfast hook` always exits
 with 0.
 
+With `--json` a command prints one JSON document on stdout and nothing else there. Every command that prints
+data has it. Field names are snake_case, times are ISO 8601 in UTC, ids are whole. Two formats that other
+programs know keep their own names: the documents of `holdfast continuity` and `querySurfacing` of `holdfast
+recall`, and the fields of agent logs (`flushActioned` of a session, `tokensAtCheckpoint` and the others of a
+checkpoint).
+
+`holdfast session …` is a former name of `holdfast continuity …`, and `holdfast checkpoint` of `holdfast
+checkpoints take`; both still work.
+
 This page is generated: `python -m holdfast.cli.reference > docs/reference/cli.md`.
 """
 
@@ -36,8 +45,10 @@ def _sections() -> Iterator[str]:
         context = click.Context(entry.load(), info_name=name, parent=top)
         yield _section(context)
         if isinstance(context.command, click.Group):
-            for inner, command in context.command.commands.items():
-                yield _section(click.Context(command, info_name=inner, parent=context), level="###")
+            for inner in context.command.list_commands(context):
+                command = context.command.get_command(context, inner)
+                if command is not None:
+                    yield _section(click.Context(command, info_name=inner, parent=context), level="###")
 
 
 def _section(context: click.Context, level: str = "##") -> str:

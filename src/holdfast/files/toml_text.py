@@ -40,6 +40,27 @@ def remove(text: str, paths: Iterable[KeyPath], mark: OwnershipMark, file: PureP
     return text
 
 
+def with_value(text: str, path: KeyPath, value: Json, file: PurePath) -> str:
+    """The text with this value at the path; nothing else in it changes.
+
+    Refuses where the value stands inside another one or is written as tables, which a person has to change.
+    """
+    before = _parsed(text, file)
+    changed = _with_value(text, path, value)
+    return _checked_change(changed, _put(before, path, value), path, file)
+
+
+def without_value(text: str, path: KeyPath, file: PurePath) -> str:
+    """The text without the value at the path; a table that is empty then stays."""
+    before = _parsed(text, file)
+    if _at(before, path) is None:
+        return text
+    changed = text
+    for one in reversed([one for one in _statements(text) if one.path == path and not one.is_header]):
+        changed = changed[: one.start] + changed[one.end :]
+    return _checked_change(changed, _dropped(before, path), path, file)
+
+
 def holds_nothing(text: str) -> bool:
     """Whether the text says nothing at all, not even in a comment."""
     return not text.removeprefix(_BYTE_ORDER_MARK).strip()
@@ -216,6 +237,82 @@ def _renewed(text: str, table: WantedMember) -> str:
             line = f"{_key(key)} = {_rendered(value)}{_newline(text)}"
             text = text[: header.end] + line + text[header.end :]
     return text
+
+
+def _with_value(text: str, path: KeyPath, value: Json) -> str:
+    """The text with the value in place of the present one, in its table, or in a new table at the end."""
+    statements = list(_statements(text))
+    newline, table = _newline(text), path[:-1]
+    for one in statements:
+        if one.path == path and not one.is_header:
+            return text[: one.value] + _rendered(value) + text[one.stop :]
+    own = _own_statements(statements, table)
+    if own is not None:
+        header, last = own
+        # Below a header the key alone; where there is none, the table is written by dotted keys.
+        key = path[-1:] if header else path[len(last.path) - len(_written_keys(text, last)) :]
+        before = text[: last.end]
+        before += "" if before.endswith("\n") else newline
+        return f"{before}{'.'.join(map(_key, key))} = {_rendered(value)}{newline}{text[last.end :]}"
+    start = text if not text or text.endswith("\n") else text + newline
+    gap = newline if start.removeprefix(_BYTE_ORDER_MARK).strip() else ""
+    line = f"{_key(path[-1])} = {_rendered(value)}{newline}"
+    return f"{start}{gap}[{'.'.join(map(_key, table))}]{newline}{line}"
+
+
+def _own_statements(statements: Sequence[_Statement], table: KeyPath) -> tuple[bool, _Statement] | None:
+    """Whether the table has a header, and the last statement that belongs to it; None if there is none."""
+    last: _Statement | None = None
+    within = has_header = False
+    for one in statements:
+        if one.is_header:
+            within = one.path == table
+            has_header = has_header or within
+        if one.path == table if one.is_header else one.path[:-1] == table and (within or not has_header):
+            last = one
+    return (has_header, last) if last is not None else None
+
+
+def _written_keys(text: str, statement: _Statement) -> KeyPath:
+    """The keys of a statement as they are written, without those of the header above it."""
+    return _keys(text, _behind_blanks(text, statement.start))[0]
+
+
+def _put(document: dict[str, object], path: KeyPath, value: object) -> dict[str, object]:
+    """A copy of what a document says, with the value at the path."""
+    key, *below = path
+    inner = document.get(key)
+    table = cast("dict[str, object]", inner) if isinstance(inner, dict) else {}
+    return {**document, key: _put(table, tuple(below), value) if below else value}
+
+
+def _dropped(document: dict[str, object], path: KeyPath) -> dict[str, object]:
+    """A copy of what a document says, without the value at the path."""
+    key, *below = path
+    if not below:
+        return {name: value for name, value in document.items() if name != key}
+    return {**document, key: _dropped(cast("dict[str, object]", document[key]), tuple(below))}
+
+
+def _checked_change(text: str, expected: dict[str, object], path: KeyPath, file: PurePath) -> str:
+    """The changed text, if it says what is expected and nothing else has changed."""
+    reason = f"`{_named(path)}` is written so that only you can change it"
+    try:
+        says = _parsed(text, file)
+    except SettingsUnreadable as error:
+        raise _refusal(file, reason) from error
+    if _without_empty(says) != _without_empty(expected):
+        raise _refusal(file, reason)
+    return text
+
+
+def _without_empty(document: dict[str, object]) -> dict[str, object]:
+    """What a document says, without tables that say nothing."""
+    tables = {
+        key: _without_empty(cast("dict[str, object]", value)) if isinstance(value, dict) else value
+        for key, value in document.items()
+    }
+    return {key: value for key, value in tables.items() if value != {}}
 
 
 def _without(text: str, path: KeyPath) -> str:

@@ -251,7 +251,7 @@ def test_a_command_that_cannot_be_meant_is_a_mistake_in_its_use(person: Person) 
     ):
         done = person.types(*words)
         assert (done.status, done.out) == (2, "")
-        assert "Usage: " in done.err
+        assert " --help` says how it is called" in done.err
 
 
 def test_an_id_that_could_be_several_asks_for_more_of_it(person: Person) -> None:

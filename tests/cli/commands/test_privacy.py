@@ -37,7 +37,7 @@ def test_a_session_goes_and_the_person_is_told_what_went(either: Person) -> None
     done = either.types("forget", "--session", "first", "--yes")
     assert done.status == 0, done.err
     assert done.out.startswith("forgotten: 1 session, 1 event\n")
-    assert "emptied: 1 logs" in done.out
+    assert "emptied: 1 log," in done.out
     assert "left alone" in done.err
     assert sessions(either) == ["second-session"]
 

@@ -84,9 +84,17 @@ def test_a_document_says_everything_and_is_read_again() -> None:
         "# Handoff: Finish the report\n\n- Status: open\n- Created: 2026-01-31T12:00:00Z\n"
     )
     assert "## Request and Intent\n- “Mend\n  the sums”\n- Rule: never\n" in text
-    assert [line[3:] for line in text.splitlines() if line.startswith("## ")] == [*TITLES, "Verification"]
+    headings = [line[3:] for line in text.splitlines() if line.startswith("## ")]
+    assert headings == ["Request and Intent", "Verification"]
     assert head_of(text) == HEAD
     assert checks_in(text) == CHECKS
+
+
+def test_the_work_state_leads() -> None:
+    text = render(Handoff(HEAD, tuple((title,) for title in TITLES), CHECKS))
+    headings = [line[3:] for line in text.splitlines() if line.startswith("## ")]
+    assert headings == [*TITLES, "Verification"]
+    assert headings[:3] == ["Request and Intent", "Current Work", "Next Step"]
 
 
 def test_what_a_document_calls_unconfirmed_is_read_again() -> None:
@@ -143,7 +151,7 @@ def test_a_head_ends_where_the_first_section_begins() -> None:
 def test_no_text_in_it_passes_for_a_heading_or_a_check(sections: list[tuple[str, ...]], purpose: str) -> None:
     text = render(Handoff(HandoffHead(purpose), tuple(sections), CHECKS))
     headings = [line for line in text.split("\n") if line.startswith("#")]
-    assert len(headings) == 1 + len(TITLES) + 1
+    assert len(headings) == 1 + sum(map(bool, sections)) + 1
     assert checks_in(text) == CHECKS
 
 

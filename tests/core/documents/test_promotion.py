@@ -37,15 +37,21 @@ SUMMARY = LayerSummary(
         ),
     },
 )
-RULE, DURABLE = candidates(SUMMARY, "continuity:project", blocked=False, at=1)
+RULE, DURABLE = candidates(SUMMARY, "continuity:project", (), blocked=False, at=1)
 
 
 def test_rules_and_decisions_are_put_up_and_what_is_done_failed_or_open_is_not() -> None:
-    result = candidates(SUMMARY, "continuity:project", blocked=False, at=1)
+    result = candidates(SUMMARY, "continuity:project", (), blocked=False, at=1)
     assert [(one.text, one.lane) for one in result] == [
         ("Never touch vendor/.", Destination.INSTRUCTION),
         ("We decided on SQLite.", Destination.DURABLE),
     ]
+
+
+def test_what_a_person_wrote_counts_as_it_is() -> None:
+    summary = LayerSummary("Mend it", {ContinuityPart.NOTES: ("The port is 5433", "The cache is warm")})
+    result = candidates(summary, "continuity:project", ("The port is 5433",), blocked=False, at=1)
+    assert [one.text for one in result] == ["The port is 5433"]
 
 
 @pytest.mark.parametrize(
@@ -110,7 +116,7 @@ def test_a_proposal_only_adds_a_line(before: str) -> None:
 @pytest.mark.parametrize("before", ["", "# Rules\n", "# Rules\n\n- Be brief.", "\n"])
 def test_a_patch_can_be_applied_and_then_says_it(tmp_path: Path, before: str) -> None:
     one = candidates(
-        LayerSummary("", {ContinuityPart.NOTES: ("Never touch vendor/.",)}), "s", blocked=False, at=0
+        LayerSummary("", {ContinuityPart.NOTES: ("Never touch vendor/.",)}), "s", (), blocked=False, at=0
     )[0]
     (tmp_path / "AGENTS.md").write_text(before)
     patch = proposal(one, "AGENTS.md", before).patch

@@ -112,7 +112,7 @@ def test_each_page_tells_what_it_is_for(caller: Caller, path: str, words: list[s
         ("/", ["No session is at work.", "holdfast setup"]),
         ("/briefs", ["No brief was given yet.", "holdfast brief"]),
         ("/memory", ["Nothing is remembered yet.", "holdfast remember TEXT"]),
-        ("/continuity", ["No project is known yet.", "holdfast session save"]),
+        ("/continuity", ["No project is known yet.", "holdfast continuity save"]),
         ("/review", ["No project is known yet."]),
         ("/memory?q=port", ["Nothing fits.", "Fewer or other words"]),
         ("/health", ["Nothing was captured yet.", "holdfast eval survival --history"]),

@@ -268,7 +268,9 @@ class TestPickingUp:
         work(stage)
         made = create(stage, repo)
         conflict = "<<<<<<< HEAD\n- ours\n=======\n- theirs\n>>>>>>> side\n"
-        made.path.write_text(made.text.replace("## Pending\n", f"## Pending\n{conflict}"))
+        made.path.write_text(
+            made.text.replace("## Request and Intent\n", f"## Request and Intent\n{conflict}")
+        )
         found = handoff.find(identity(str(repo)), "report")
         findings = handoff.verify_handoff(identity(str(repo)), found)
         line = found.text.splitlines().index("<<<<<<< HEAD") + 1

@@ -7,8 +7,8 @@ import sys
 import click
 
 from holdfast.cli import access
-from holdfast.cli.options import command
-from holdfast.cli.printing import say
+from holdfast.cli.options import command, json_option
+from holdfast.cli.printing import give, give_json, say
 from holdfast.core.events.event import DigestGiven, Origin
 from holdfast.core.session.session import Phase, Session
 from holdfast.engine.ids import session_named
@@ -20,13 +20,14 @@ SESSIONS_LOOKED_AT = 50
 
 
 @command(
-    "holdfast checkpoint",
-    "holdfast checkpoint --digest 'Parser done; next: the writer, tests first.'",
-    "git log -3 | holdfast checkpoint --digest -",
+    "holdfast checkpoints take",
+    "holdfast checkpoints take --digest 'Parser done; next: the writer, tests first.'",
+    "git log -3 | holdfast checkpoints take --digest -",
 )
 @click.option("--digest", metavar="TEXT", help="Its words, kept as they are but for secrets; - reads stdin.")
 @click.option("--session", default="", metavar="KEY", help="Of this session, by its key or how that begins.")
-def checkpoint(*, digest: str | None, session: str) -> None:
+@json_option()
+def take(*, digest: str | None, session: str, as_json: bool) -> None:
     """Take a checkpoint of a session now.
 
     It is on the disk when its id is printed. Without --session it is that of the session whose shell runs
@@ -43,9 +44,13 @@ def checkpoint(*, digest: str | None, session: str) -> None:
             text=words,
         )
         recorded = record(engine, Arrival(chosen.key, chosen.harness, chosen.project, events=(event,)))
+    if as_json:
+        ids = [taken.id for taken in recorded.checkpoints]
+        give_json({"session_key": chosen.key, "project": chosen.project.path, "checkpoints": ids})
+        return
     say(f"a checkpoint of session {chosen.key} in {chosen.project.path} is kept")
     for taken in recorded.checkpoints:
-        click.echo(taken.id)
+        give(taken.id)
 
 
 def _words(digest: str | None) -> str:

@@ -19,7 +19,7 @@ from holdfast.cli.printing import give, give_json, give_table, say
 from holdfast.core.events.world import Project
 from holdfast.core.memory.memory import Label, Memory, MemoryScope, strength
 from holdfast.core.redaction.redact import redact
-from holdfast.core.text.strings import elapsed, one_line, shortened
+from holdfast.core.text.strings import elapsed, one_line, quantity, shortened
 from holdfast.core.text.untrusted import printable
 from holdfast.engine import index
 from holdfast.engine.engine import Engine
@@ -78,7 +78,7 @@ def remember(  # noqa: PLR0913 - each is an option
     project: Path | None,
     as_json: bool,
 ) -> None:
-    """Keep something until it is forgotten, word for word but for secrets.
+    """Keep something until you forget it, without its secrets.
 
     Prints its id. `critical: …` pins it and `[tag, tag]: …` tags it. Said twice it is one memory; a newer
     value for the same subject supersedes the older, which `recall --all` still finds. A line of --jsonl is a
@@ -368,7 +368,7 @@ def outcome_row(outcome: MemoryOutcome) -> Row:
 def give_outcome(outcome: MemoryOutcome) -> None:
     """Print the id of a stored memory to stdout, and notes about it to stderr."""
     if outcome.again:
-        say(f"known already; it was said {outcome.memory.seen} times")
+        say(f"known already; it was said {quantity(outcome.memory.seen, 'time')}")
     for id in outcome.supersedes:
         say(f"it supersedes {id}, which said otherwise")
     if Label.TRANSIENT in outcome.memory.labels:

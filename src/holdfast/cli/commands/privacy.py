@@ -16,7 +16,7 @@ from holdfast.cli import access
 from holdfast.cli.options import command, group, json_option, moment, project_option
 from holdfast.cli.printing import give, give_json, give_table, say, working
 from holdfast.core.redaction.redact import redact
-from holdfast.core.text.strings import shortened
+from holdfast.core.text.strings import quantity, shortened
 from holdfast.daemon.local import client
 from holdfast.engine.ids import ambiguous
 from holdfast.engine.liveness import lock_holder, spooled_hook_events
@@ -219,32 +219,28 @@ def _forgotten(where: Path, choice: Choice) -> Forgotten:
 
 
 def _count_lines(forgotten: Forgotten, mood: str) -> Iterator[str]:
-    counts = [(getattr(forgotten, many), one, many) for many, one in KINDS]
-    parts = [f"{count:,} {one if count == 1 else many}" for count, one, many in counts if count]
+    parts = [quantity(count, one, many) for many, one in KINDS if (count := getattr(forgotten, many))]
     yield f"{mood}forgotten: {', '.join(parts)}" if parts else "there is nothing to forget"
-    if forgotten.mentions:
-        rows = (
-            "1 other row that said"
-            if forgotten.mentions == 1
-            else f"{forgotten.mentions:,} other rows that said"
-        )
-        yield f"{mood}rewritten: {rows} it"
-    if forgotten.rewritten:
-        yield f"{mood}rewritten: {forgotten.rewritten} backups of the store, without it"
-    if forgotten.ledgers:
-        yield f"{mood}removed: {forgotten.ledgers} past versions of ledgers"
-    if forgotten.continuities:
-        yield f"{mood}removed: the shared continuity of {forgotten.continuities} projects"
-    if forgotten.copies:
-        yield f"{mood}removed: {forgotten.copies} damaged copies of the store, which could hold some of it"
-    if forgotten.logs:
-        yield f"{mood}emptied: {forgotten.logs} logs, whose lines do not say whose they are"
+    if count := forgotten.mentions:
+        yield f"{mood}rewritten: {quantity(count, 'other row')} that said it"
+    if count := forgotten.rewritten:
+        yield f"{mood}rewritten: {quantity(count, 'backup')} of the store, without it"
+    if count := forgotten.ledgers:
+        yield f"{mood}removed: {quantity(count, 'past version')} of ledgers"
+    if count := forgotten.continuities:
+        yield f"{mood}removed: the shared continuity of {quantity(count, 'project')}"
+    if count := forgotten.copies:
+        copies = quantity(count, "damaged copy", "damaged copies")
+        yield f"{mood}removed: {copies} of the store, which could hold some of it"
+    if count := forgotten.logs:
+        yield f"{mood}emptied: {quantity(count, 'log')}, whose lines do not say whose they are"
 
 
 @command("holdfast prune --dry-run", "holdfast prune --days 3")
 @click.option("--days", type=click.IntRange(min=0), metavar="N", help="Keep so many days; else as set.")
 @click.option("--dry-run", is_flag=True, help="Only say how much would go.")
-def prune(*, days: int | None, dry_run: bool) -> None:
+@json_option()
+def prune(*, days: int | None, dry_run: bool, as_json: bool) -> None:
     """Remove what has served its time.
 
     The daemon does this by itself every hour. The newest checkpoint of each session is kept for 90 days, and
@@ -256,9 +252,12 @@ def prune(*, days: int | None, dry_run: bool) -> None:
     # What is pending is too young to go, and a daemon that was started to take it in would prune as well.
     with access.stored_engine() as engine, working("pruning"):
         pruned = (would_prune if dry_run else prune_all)(engine, days, settings.records)
+    if as_json:
+        give_json({**asdict(pruned), "days": days, "dry_run": dry_run})
+        return
     verb = "would be removed" if dry_run else "removed"
-    counts = f"{pruned.checkpoints} checkpoints, {pruned.sessions} sessions and {pruned.passages} passages"
-    give(f"{counts} {verb}")
+    checkpoints, sessions = quantity(pruned.checkpoints, "checkpoint"), quantity(pruned.sessions, "session")
+    give(f"{checkpoints}, {sessions} and {quantity(pruned.passages, 'passage')} {verb}")
 
 
 @group("holdfast audit secrets", "holdfast audit memories")
@@ -315,7 +314,7 @@ def memories(*, all_projects: bool, project: Path | None, as_json: bool) -> None
         )
         say("\nhint: `holdfast memories edit ID` changes one, `holdfast memories forget ID` removes it")
     else:
-        give(f"nothing is doubtful about {audited.looked_at:,} memories")
+        give(f"nothing is doubtful about {quantity(audited.looked_at, 'memory', 'memories')}")
 
 
 audit.add_command(secrets)

@@ -62,7 +62,7 @@ def recall(  # noqa: PLR0913 - each is an option
     project: Path | None,
     as_json: bool,
 ) -> None:
-    """Find what was remembered, written down or said before, the best first.
+    """Find what was remembered, written down or said before.
 
     Memories, memory files, checkpoints, digests and what past sessions said, by their words and by what they
     mean. For each, its id, the title of its session, where it comes from, its age and score (1 is the most),
@@ -99,7 +99,7 @@ def recall(  # noqa: PLR0913 - each is an option
 
 def _surfaced(project: Path | None, text: str) -> dict[str, Any]:
     from holdfast.cli import access
-    from holdfast.cli.commands.documents.session import surfaced_as_json
+    from holdfast.cli.commands.documents.continuity import surfaced_as_json
 
     place = access.project_at(project)
     with access.stored_engine() as engine:

@@ -12,6 +12,7 @@ import click
 
 from holdfast.cli import daemon_requests
 from holdfast.cli.daemon_requests import ProjectChoice, current_view
+from holdfast.cli.groups import Entry, ListingGroup
 from holdfast.cli.options import command, json_option, limit_option, moment, project_option
 from holdfast.cli.printing import (
     aligned,
@@ -294,6 +295,7 @@ def _moment(iso: str) -> int:
     "holdfast checkpoints",
     "holdfast checkpoints --all --limit 3 --json",
     "holdfast checkpoints --search 'migration index'",
+    "holdfast checkpoints take --digest 'Parser done; next: the writer, tests first.'",
 )
 @click.option("--session", default="", metavar="KEY", help="Of this session only.")
 @project_option()
@@ -301,7 +303,7 @@ def _moment(iso: str) -> int:
 @click.option("--search", default="", metavar="WORDS", help="Only those that hold any of the words.")
 @limit_option(10)
 @json_option("Print one JSON document, digests and all.")
-def checkpoints(
+def list_checkpoints(
     *, session: str, project: Path | None, everywhere: bool, search: str, limit: int, as_json: bool
 ) -> None:
     """List checkpoints, the newest first."""
@@ -314,6 +316,11 @@ def checkpoints(
         _print_checkpoints(rows)
     else:
         say("there are no such checkpoints; `--all` looks in every project")
+
+
+checkpoints = ListingGroup(
+    list_checkpoints, {"take": Entry("checkpoint", "take", "Take a checkpoint of a session now.")}
+)
 
 
 def _print_checkpoints(rows: Sequence[Mapping[str, Any]]) -> None:

@@ -16,11 +16,12 @@ import click
 from holdfast import __version__, config, harnesses, skills
 from holdfast.cli import access
 from holdfast.cli.commands.import_export import inherit_or_offer
-from holdfast.cli.options import command, inherit_option
-from holdfast.cli.printing import give, say
+from holdfast.cli.options import command, inherit_option, json_option
+from holdfast.cli.printing import give, give_json, say
 from holdfast.core.events.install_request import InstallEntry, WantedCopy
 from holdfast.core.work.question import QUESTION_CHARS
-from holdfast.engine.documents.git_exclude import settings_exclusions, spare_exclusions
+from holdfast.engine.documents.continuity import OWN_FOLDER, continuity_files, leave_worktree
+from holdfast.engine.documents.git_exclude import settings_exclusions, spare_exclusions, worktrees_with
 from holdfast.engine.health import connections
 from holdfast.engine.health.installation import (
     command_for,
@@ -36,7 +37,7 @@ from holdfast.engine.health.installation import (
 )
 from holdfast.errors import HoldfastError
 from holdfast.files import atomic, install
-from holdfast.files.install import Plan, Report, Role, Verb, read_manifest
+from holdfast.files.install import InstallChange, Plan, Report, Role, Verb, read_manifest
 from holdfast.harnesses.base import Harness, InProject, MidTurn, Pluggable, StatusLine
 
 
@@ -46,6 +47,7 @@ def _options(function: Callable[..., None]) -> Callable[..., None]:
     whose = "The user's home directory, if not yours."
     alone = "Only in the project that you are in, in settings that are yours and not the project's."
     for decorate in (
+        json_option("Print one JSON document: which files changed, and how."),
         click.option("--yes", is_flag=True, help="Do it without asking."),
         click.option("--dry-run", is_flag=True, help="Only print what would change, as a diff."),
         click.option("--project", "scoped", is_flag=True, help=alone),
@@ -62,7 +64,7 @@ def _options(function: Callable[..., None]) -> Callable[..., None]:
 @click.option("--no-mcp", is_flag=True, help="Only the hooks: no tools for agents, and no word of them.")
 @inherit_option
 @_options
-def setup(
+def setup(  # noqa: PLR0913 - each is an option
     *,
     names: tuple[str, ...],
     user_home: Path | None,
@@ -71,6 +73,7 @@ def setup(
     yes: bool,
     no_mcp: bool,
     take: bool,
+    as_json: bool,
 ) -> None:
     """Connect the harnesses on this machine to Holdfast.
 
@@ -94,11 +97,12 @@ def setup(
         *guidance_files(tooled, user_directory),
     ]
     plan = _planned(entries, brought, home, root)
+    known = {"harnesses": [harness.name for harness in chosen], "project": str(root) if root else None}
     if dry_run:
-        _show(plan)
+        _show(plan, known, as_json=as_json)
         return
     _agree(plan, "setup", beforehand=yes)
-    _tell(install.apply(plan))
+    _tell(install.apply(plan), known, as_json=as_json)
     _say_what_holds_now(chosen, home, user_directory, root)
     inherit_or_offer(take=take)
     _offer_model(home)
@@ -127,7 +131,7 @@ def _renew(chosen: Sequence[Harness], home: Path, root: Path | None) -> None:
         *copies(home),
         *(copy for harness in chosen for copy in files_of(harness, home, user_directory)),
     ]
-    _tell(install.apply(_planned(entries, brought, home, root)))
+    _tell(install.apply(_planned(entries, brought, home, root)), {}, as_json=False)
 
 
 def _planned(
@@ -173,12 +177,14 @@ def _offer_model(home: Path) -> None:
 @command("holdfast unsetup --dry-run", "holdfast unsetup --yes")
 @_options
 def unsetup(
-    *, names: tuple[str, ...], user_home: Path | None, scoped: bool, dry_run: bool, yes: bool
+    *, names: tuple[str, ...], user_home: Path | None, scoped: bool, dry_run: bool, yes: bool, as_json: bool
 ) -> None:
     """Undo setup: every file is again what it was.
 
     Without names, everything that setup did, in all projects, and the lines that keep our files out of git's
-    sight; with --project, what it did in this one. What was recorded so far stays in the Holdfast home.
+    sight; with --project, what it did in this one. What was recorded so far stays in the Holdfast home, and
+    so does the continuity of each worktree: its `.holdfast/` goes, `holdfast continuity restore` brings it
+    back.
     """
     home, user_directory = access.home(), user_home or Path.home()
     root = root_here(user_directory) if scoped else None
@@ -189,15 +195,41 @@ def unsetup(
         files = [file for file in (*files, *(copy.path for copy in manifest.copied)) if file in own]
     if not files and (names or user_home or root or not (manifest.copied or manifest.excluded)):
         say("nothing to undo: setup has not been run for this")
+        if as_json:
+            give_json(_changes_row((), (), {"project": str(root) if root else None}, dry_run=dry_run))
         return
     plan = install.plan_unsetup(home, files, spare_exclusions(manifest, root, files) if root else ())
+    worktrees = () if names or user_home or root else worktrees_with(manifest, OWN_FOLDER)
+    known = {"project": str(root) if root else None, "worktrees": list(map(str, worktrees))}
     if dry_run:
-        _show(plan)
+        _show(plan, known, as_json=as_json)
+        for worktree in worktrees:
+            say(f"{worktree / OWN_FOLDER} would be taken into {home}")
         return
     _agree(plan, "unsetup", beforehand=yes)
+    _leave_worktrees(home, worktrees)
     _forget_compiled(home)
-    _tell(install.apply(plan))
+    _tell(install.apply(plan), known, as_json=as_json)
     say(f"\nwhat was recorded is still in {home}; `holdfast down` stops the daemon if it runs")
+
+
+def _leave_worktrees(home: Path, worktrees: Sequence[Path]) -> None:
+    """Take the continuity of worktrees into the home, before git sees it."""
+    if not worktrees:
+        return
+    with access.stored_engine() as engine:
+        for root in worktrees:
+            folder = root / OWN_FOLDER
+            try:
+                files = continuity_files(engine, home, access.project_at(root))
+                is_gone = leave_worktree(engine, files)
+            except HoldfastError as error:
+                say(f"{folder}: left there: {error.message}")
+                continue
+            if is_gone:
+                say(f"{folder}: taken into {home}; `holdfast continuity restore` brings it back")
+            else:
+                say(f"{folder}: left there, because something else is in it")
 
 
 def _own_files(
@@ -271,8 +303,11 @@ def _forget_compiled(home: Path) -> None:
     shutil.rmtree(install.hook_path(home).with_name("__pycache__"), ignore_errors=True)
 
 
-def _show(plan: Plan) -> None:
+def _show(plan: Plan, known: Mapping[str, object], *, as_json: bool) -> None:
     """What would change: the settings as a diff, whole files by name."""
+    if as_json:
+        give_json(_changes_row(plan.changes, plan.left, known, dry_run=True))
+        return
     give(install.diff(plan).rstrip("\n") or "no settings would change")
     for change in plan.changes:
         if change.role is Role.COPY and change.verb is not Verb.UNCHANGED:
@@ -294,12 +329,22 @@ def _agree(plan: Plan, verb: str, *, beforehand: bool) -> None:
         raise HoldfastError("nothing was changed")
 
 
-def _tell(report: Report) -> None:
+def _tell(report: Report, known: Mapping[str, object], *, as_json: bool) -> None:
+    if as_json:
+        give_json(_changes_row(report.changes, report.left, known, dry_run=False))
+        return
     for change in report.changes:
         state = "as it should be already" if change.verb is Verb.UNCHANGED else change.verb
         say(f"{change.path}: {state}")
     for path in report.left:
         say(f"{path}: left there, because it is not as we wrote it")
+
+
+def _changes_row(
+    changes: Iterable[InstallChange], left: Iterable[Path], known: Mapping[str, object], *, dry_run: bool
+) -> dict[str, object]:
+    rows = [{"path": str(change.path), "change": change.verb} for change in changes]
+    return {**known, "dry_run": dry_run, "files": rows, "left": [str(path) for path in left]}
 
 
 def root_here(user_home: Path) -> Path:
@@ -337,7 +382,8 @@ def refuse_to_tell_twice(home: Path, chosen: Iterable[Harness], root: Path | Non
 @command("holdfast plugin HARNESS ./holdfast-plugin", "holdfast plugin HARNESS ~/plugins/holdfast")
 @click.argument("name", metavar="HARNESS")
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, resolve_path=True, path_type=Path))
-def plugin(*, name: str, folder: Path) -> None:
+@json_option()
+def plugin(*, name: str, folder: Path, as_json: bool) -> None:
     """Write hooks, tools, skills and commands as a plugin that a harness loads.
 
     DIR is made, or renewed if it holds our plugin already; a folder with anything else in it is refused. The
@@ -355,7 +401,11 @@ def plugin(*, name: str, folder: Path) -> None:
     install.apply(install.plan_setup((), copies(home), home, access.now()))
     for file in files:
         atomic.write(folder / file.file, file.content)
-        give(str(folder / file.file))
+    paths = [str(folder / file.file) for file in files]
+    if as_json:
+        give_json({"harness": harness.name, "folder": str(folder), "files": paths})
+    else:
+        give("\n".join(paths))
     _advise(harness, home, folder)
 
 

@@ -21,16 +21,16 @@ OPEN: Final = "open"
 CONSUMED: Final = "consumed"
 TITLES: Final = (
     "Request and Intent",
-    "Key Concepts",
-    "Files and Snippets",
-    "Problems Solved",
-    "Pending",
     "Current Work",
     "Next Step",
+    "Pending",
+    "Problems Solved",
+    "Key Concepts",
+    "Files and Snippets",
 )
+"""The work state first, then what is needed to follow it."""
 VERIFICATION: Final = "Verification"
 _SECTION_LEVEL: Final = 2
-NOTHING: Final = "Nothing was recorded."
 LONGEST_PASTED: Final = 100_000
 """In bytes; Linux allows 128 KiB for one argument of a command line."""
 
@@ -85,11 +85,13 @@ class Handoff:
 
 
 def render(handoff: Handoff) -> str:
-    """The document's text."""
+    """The document's text; a section without items is left out."""
     lines = [f"# Handoff: {one_line(handoff.head.purpose)}", "", *_head_lines(handoff.head)]
     for title, items in zip(TITLES, handoff.sections, strict=True):
-        lines += ["", f"## {title}", *(_item(text) for text in items or (NOTHING,))]
-    lines += ["", f"## {VERIFICATION}", *map(_check_line, handoff.checks)]
+        if items:
+            lines += ["", f"## {title}", *map(_item, items)]
+    if handoff.checks:
+        lines += ["", f"## {VERIFICATION}", *map(_check_line, handoff.checks)]
     return "\n".join(lines) + "\n"
 
 

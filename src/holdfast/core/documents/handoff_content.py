@@ -1,6 +1,6 @@
 """Render a session's work state as a handoff, with its files, what was written there, and its agent's words.
 
-A handoff is read once, by an agent that knows nothing of the work: it may be long, but every line must be
+A handoff is read once, by an agent that knows nothing of the work: a page or two, in which every line must be
 useful. It shows what a ledger shows, with more room. The agent's own words, where it wrote any, come first in
 each section.
 """
@@ -29,34 +29,36 @@ from holdfast.core.evidence.patches import changes_in_patch
 from holdfast.core.evidence.trail import FileTouch
 from holdfast.core.text.lazy_patterns import compiled
 from holdfast.core.text.strings import one_line, shortened
+from holdfast.core.work.state import best_of
 from holdfast.lazy_dataclass import dataclass
 
 HANDOFF_ROOM: Final = Room(
     {
-        LedgerPart.GOAL: 6,
-        LedgerPart.CONSTRAINTS: 20,
-        LedgerPart.DECISIONS: 16,
-        LedgerPart.DONE: 20,
-        LedgerPart.NOW: 8,
-        LedgerPart.NEXT: 12,
-        LedgerPart.QUESTIONS: 6,
-        LedgerPart.FILES: 14,
-        LedgerPart.IDS: 6,
-        LedgerPart.COMMANDS: 6,
+        LedgerPart.GOAL: 4,
+        LedgerPart.CONSTRAINTS: 12,
+        LedgerPart.DECISIONS: 8,
+        LedgerPart.DONE: 8,
+        LedgerPart.NOW: 4,
+        LedgerPart.NEXT: 8,
+        LedgerPart.QUESTIONS: 4,
+        LedgerPart.FILES: 8,
+        LedgerPart.IDS: 4,
+        LedgerPart.COMMANDS: 3,
     },
-    failures=4,
-    goal_chars=500,
-    entry_chars=300,
+    failures=3,
+    goal_chars=400,
+    entry_chars=240,
 )
+"""A page or two: about a hundred lines."""
 STEPS_FIRST: Final = 3
 """How many next steps are named as such; further ones are pending."""
-FILES_MOST: Final = 14
-SNIPPETS: Final = 8
-SNIPPET_LINES: Final = 10
-SNIPPET_CHARS: Final = 600
+FILES_MOST: Final = 8
+SNIPPETS: Final = 3
+SNIPPET_LINES: Final = 6
+SNIPPET_CHARS: Final = 400
 NAMES_MOST: Final = 6
-WHERE_MOST: Final = 8
-CHECKS: Final = 12
+WHERE_MOST: Final = 4
+CHECKS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +91,12 @@ def fill_handoff(
     observed = _without(words, observed_ledger(content, HANDOFF_ROOM))
     sections = (
         (*words.request, *_request(content, observed)),
-        (*words.concepts, *_concepts(content, observed)),
-        (*words.files, *_files(content, last_edits)),
-        (*words.solved, *_texts(observed.done)),
-        (*words.pending, *_pending(observed)),
         (*words.current, *_current(content, observed)),
         (*words.next, *_texts(observed.next[:STEPS_FIRST])),
+        (*words.pending, *_pending(observed)),
+        (*words.solved, *_texts(observed.done)),
+        (*words.concepts, *_concepts(content, observed)),
+        (*words.files, *_files(content, last_edits)),
     )
     return Handoff(head, sections, tuple(_checks(content, last_edits))[:CHECKS])
 
@@ -165,7 +167,10 @@ def _pending(observed: Ledger) -> Iterator[str]:
 def _current(content: SessionContent, observed: Ledger) -> Iterator[str]:
     yield from _texts(observed.now)
     yield from _texts(ids_in_words(content))
-    for statement in content.state.best(Section.WHERE, WHERE_MOST):
+    files = {content.session.project.relative(touch.path) for touch in content.session.trail.files}
+    # A file by its name alone is among the files below.
+    places = (one for one in content.state.section(Section.WHERE) if one.text.strip("`") not in files)
+    for statement in best_of(places, WHERE_MOST):
         yield shortened(one_line(statement.text), HANDOFF_ROOM.entry_chars)
     yield from (doubt_line(Doubt(notice)) for notice in content.notices)
 

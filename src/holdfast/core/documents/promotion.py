@@ -7,7 +7,7 @@ becomes a proposal, which a person applies by hand.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from difflib import unified_diff
 from enum import StrEnum
@@ -15,6 +15,7 @@ from typing import Final
 
 from holdfast.core.documents.continuity import ContinuityPart, LayerName, LayerSummary, key
 from holdfast.core.documents.continuity_summary import PLACE_LABEL
+from holdfast.core.documents.durable import is_durable
 from holdfast.core.evidence.prose import reader
 from holdfast.core.memory.memory import MemoryKind, kind_of
 from holdfast.core.text.strings import one_line
@@ -77,11 +78,16 @@ class StepRefused:
     hint: str
 
 
-def candidates(summary: LayerSummary, source: str, *, blocked: bool, at: int) -> list[PromotionCandidate]:
-    """The lasting items of a summary: rules, decisions and what the work needs; nothing done, now or next."""
+def candidates(
+    summary: LayerSummary, source: str, by_user: Collection[str], *, blocked: bool, at: int
+) -> list[PromotionCandidate]:
+    """The lasting items of a summary: rules, decisions and what the work needs; nothing done, now or next.
+
+    A note `by_user` counts as it is: who wrote it by hand knows what it is worth.
+    """
     by_id: dict[str, PromotionCandidate] = {}
     for item in summary.of(ContinuityPart.NOTES):
-        if not item.startswith(_PASSING):
+        if not item.startswith(_PASSING) and (item in by_user or is_durable(item)):
             standing = ReviewState.BLOCKED if blocked else ReviewState.PENDING
             candidate = PromotionCandidate(
                 _id(item), one_line(item), destination_of(item), ContinuityPart.NOTES, source, standing, at

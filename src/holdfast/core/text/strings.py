@@ -111,6 +111,11 @@ _SPANS: Final = (
 """Seconds of a unit, from how many on it is used, and its name, the largest first."""
 
 
+def quantity(count: int, noun: str, many: str = "") -> str:
+    """A number with its noun: `1 session`, `2 sessions`, `1,200 memories`."""
+    return f"{count:,} {noun if count == 1 else many or f'{noun}s'}"
+
+
 _JOINING = ("_", "-", "/", ".")
 """Characters inside a longer name; a full stop after it may end a sentence."""
 

@@ -32,7 +32,7 @@ class AuditRow(BaseModel):
     """One time that the continuity was generated."""
 
     at: str
-    entry: dict[str, Any] = Field(description="As `holdfast session status --json` tells it.")
+    entry: dict[str, Any] = Field(description="As `holdfast continuity status --json` tells it.")
 
 
 class AuditPage(Page[AuditRow]):

@@ -31,7 +31,7 @@ def continuity_page(
 ) -> Html:
     """The working state of a project."""
     if not projects:
-        hint = el("span", "It is saved from a session of a project: ", code("holdfast session save"), ".")
+        hint = el("span", "It is saved from a session of a project: ", code("holdfast continuity save"), ".")
         return page(view, "/continuity", "Continuity", empty("No project is known yet.", hint))
     return page(
         view,
@@ -109,7 +109,7 @@ _OPEN: Final = ("pending", "approved", "blocked", "manual-apply-pending")
 def review_page(view: PageContext, projects: Sequence[Row], chosen: str, candidates: Sequence[Row]) -> Html:
     """The candidates of a project, those that wait for a decision first."""
     if not projects:
-        hint = el("span", "Candidates come from the continuity: ", code("holdfast session save"), ".")
+        hint = el("span", "Candidates come from the continuity: ", code("holdfast continuity save"), ".")
         return page(view, "/review", "Review", empty("No project is known yet.", hint))
     ordered = sorted(
         candidates, key=lambda row: _OPEN.index(row["standing"]) if row["standing"] in _OPEN else len(_OPEN)

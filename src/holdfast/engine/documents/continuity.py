@@ -47,6 +47,7 @@ from holdfast.engine.models import Means, ModelQuestion, ask, conversation_turns
 from holdfast.errors import HoldfastError
 from holdfast.files import audit_log, continuity
 from holdfast.files import continuity as files
+from holdfast.files.atomic import remove_empty_folder
 from holdfast.files.continuity import Layer, Places
 from holdfast.files.together import Target, locked
 from holdfast.lazy_dataclass import dataclass
@@ -180,6 +181,15 @@ def clear(engine: Engine, continuity: ContinuityFiles, scope: AuditScope) -> tup
         return files.clear(continuity.places, LAYERS[scope], engine.clock())
 
 
+def leave_worktree(engine: Engine, continuity: ContinuityFiles) -> bool:
+    """Take Holdfast's folder out of a worktree, its layer becomes a past version; whether it is gone."""
+    clear(engine, continuity, AuditScope.LOCAL)
+    folder = continuity.places.root / OWN_FOLDER
+    for inner in (folder / "sessions", folder):
+        remove_empty_folder(inner)
+    return not folder.exists()
+
+
 def restore(engine: Engine, continuity: ContinuityFiles, layer: LayerName, version: Path) -> Path:
     """Put a past version of a layer back in place; the present one becomes a past one."""
     content = version.read_text(encoding="utf-8")
@@ -269,7 +279,7 @@ def _refuse_emptying(
         raise HoldfastError(
             f"`{source.transcript}` has nothing to say to the layer `{emptied[0]}`, so nothing was replaced",
             "name another transcript with --transcript FILE, other layers with --scope, "
-            "or take it away with `holdfast session clear`",
+            "or take it away with `holdfast continuity clear`",
         )
 
 

@@ -67,7 +67,9 @@ def build(engine: Engine, continuity: ContinuityFiles, subagent: ContinuitySourc
         fresh = [
             one
             for layer in layers_with_paths(current_layers)
-            for one in candidates(layer.summary, layer_source(layer.name), blocked=False, at=at)
+            for one in candidates(
+                layer.summary, layer_source(layer.name), layer.by_user, blocked=False, at=at
+            )
         ]
         if subagent is not None:
             fresh += _of_subagent(engine, continuity, subagent, at)
@@ -143,7 +145,7 @@ def _of_subagent(
     all_candidates = (
         one
         for summary in summaries
-        for one in candidates(summary, str(source.transcript), blocked=True, at=at)
+        for one in candidates(summary, str(source.transcript), (), blocked=True, at=at)
     )
     return [replace(one, text=redact(one.text)) for one in all_candidates]
 

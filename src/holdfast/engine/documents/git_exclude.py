@@ -54,6 +54,20 @@ def spare_exclusions(manifest: Manifest, root: Path, files: Iterable[Path]) -> t
     return tuple(one for one in _exclusions(root, going) if one not in needed)
 
 
+def worktrees_with(manifest: Manifest, folder: str) -> tuple[Path, ...]:
+    """The roots of all worktrees that have a folder which git was told to ignore."""
+    common_dirs = dict.fromkeys(
+        line.path.parent.parent for line in manifest.excluded if line.pattern == _pattern(f"{folder}/")
+    )
+    repositories = (
+        repository
+        for common in common_dirs
+        for repository in git.worktrees(git.Repository(common, common, common))
+    )
+    roots = dict.fromkeys(repository.root for repository in repositories)
+    return tuple(root for root in roots if (root / folder).is_dir())
+
+
 def _exclusions(root: Path, files: Iterable[Path]) -> tuple[Exclusion, ...]:
     place = git.find(str(root))
     if place is None or place.repository is None:

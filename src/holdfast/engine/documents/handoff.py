@@ -31,6 +31,7 @@ from holdfast.core.documents.ledger import conflict
 from holdfast.core.events.event import Event
 from holdfast.core.events.world import GitState, Project
 from holdfast.core.session.session import Session
+from holdfast.engine.documents.git_exclude import keep_out_of_git
 from holdfast.engine.documents.ledger import session_content
 from holdfast.engine.engine import Engine
 from holdfast.engine.recording.inherit import take_over_work
@@ -109,6 +110,9 @@ def create(
     )
     document = fill_handoff(session_content(engine, session, redact), events, head, words)
     document = _verifiable(document, Path(project.root))
+    if not any(one.is_tracked for one in all_handoffs(project)):
+        # Where handoffs are committed, the user decides about this one too.
+        keep_out_of_git(engine, project, f"{FOLDER}/")
     return _written(project, redact(render(document)), now, redact(purpose), engine.clock())
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.commands.documents.test_session import saved
+from tests.cli.commands.documents.test_continuity import saved
 from tests.cli.commands.test_brief import record, written
 from tests.cli.conftest import Person
 

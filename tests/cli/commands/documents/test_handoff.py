@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -44,7 +45,9 @@ def test_from_creation_to_pickup(at_work: Person) -> None:
 
     (row,) = at_work.types("handoff", "list", "--json").json
     assert (row["status"], row["purpose"]) == ("open", "Finish the report")
-    assert "Finish the report" in at_work.types("handoff", "list").out
+    listing = at_work.types("handoff", "list").out.splitlines()[1]
+    assert listing.startswith("Finish the report")
+    assert re.search(r" \d+ s ago ", listing)
     assert at_work.types("handoff", "show", "report").out == text
 
     at_work.variables["CLAUDE_CODE_SESSION_ID"] = "s1"
@@ -130,3 +133,13 @@ def test_from_another_worktree(at_work: Person) -> None:
         cwd=tree, env=at_work.environment, capture_output=True, check=True, text=True,
     )  # fmt: skip
     assert made in done.stdout
+
+
+def test_git_shows_no_handoff_unless_handoffs_are_committed(at_work: Person) -> None:
+    before = run_git(at_work.project, "status", "--porcelain")
+    made = at_work.types("handoff", "create", "Finish the report", "--json").json
+    assert run_git(at_work.project, "status", "--porcelain") == before
+    assert at_work.types("unsetup", "--yes").status == 0
+    run_git(at_work.project, "add", "--force", made["path"])
+    at_work.types("handoff", "create", "And the tax")
+    assert "and-the-tax.md" in run_git(at_work.project, "status", "--porcelain", "--untracked-files=all")

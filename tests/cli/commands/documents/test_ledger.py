@@ -26,7 +26,14 @@ def test_where_it_is_not_enabled_nothing_is_done(person: Person, words: tuple[st
     if agents:
         (person.project / ".agents.yml").write_text(agents)
     done = person.types("ledger", *words)
-    assert (done.status, done.out) == (0, OFF)
+    if words == ("save",):
+        assert (done.status, done.out) == (0, OFF)
+    else:
+        assert (done.status, done.out) == (1, "")
+        assert done.err.endswith(
+            "error: the ledger is off in this project\n\n"
+            "hint: `holdfast ledger --help` says how a project enables it\n"
+        )
     assert not (person.project / ".agents").exists()
     assert not (person.home / "projects").exists()
 

@@ -11,8 +11,8 @@ from typing import Any, TextIO
 import click
 
 from holdfast.cli import daemon_requests
-from holdfast.cli.options import command, inherit_option
-from holdfast.cli.printing import give, say, working
+from holdfast.cli.options import command, inherit_option, json_option
+from holdfast.cli.printing import give, give_json, say, working
 from holdfast.daemon.local import client
 from holdfast.engine.liveness import (
     have_store_checked,
@@ -30,28 +30,35 @@ CHECK_TIME = 600.0
 
 @command("holdfast up", "holdfast up --inherit")
 @inherit_option
-def up(*, take: bool) -> None:
+@json_option()
+def up(*, take: bool, as_json: bool) -> None:
     """Start the daemon.
 
     Hooks start it by themselves when it is away; this is for those who want to see it.
     """
     from holdfast.cli.commands.import_export import inherit_or_offer
 
-    start(daemon_requests.home())
+    pid = start(daemon_requests.home())
+    if as_json:
+        give_json({"running": True, "pid": pid})
     inherit_or_offer(take=take)
 
 
 @command("holdfast down")
-def down() -> None:
+@json_option()
+def down(*, as_json: bool) -> None:
     """Stop the daemon.
 
     Returns when its process is gone. The next hook starts it again; `holdfast unsetup` takes the hooks away.
     """
-    stop(daemon_requests.home())
+    pid = stop(daemon_requests.home())
+    if as_json:
+        give_json({"running": False, "stopped_pid": pid or None})
 
 
 @command("holdfast restart")
-def restart() -> None:
+@json_option()
+def restart(*, as_json: bool) -> None:
     """Stop the daemon and start it again.
 
     It then reads the whole store before it uses it. A damaged one is set aside, as it is, and a new one is
@@ -62,25 +69,28 @@ def restart() -> None:
     stop(where)
     if (where / "store.db").exists() or emptied(where / "store.db"):
         have_store_checked(where)
-    start(where)
+    pid = start(where)
     with working("checking the store"):
         _wait_for_store(where)
-    for store in set_aside_stores(where / "store.db"):
-        if store not in known:
-            say(f"note: {store}, and a new one was begun; {RECOVER}")
+    aside = [store for store in set_aside_stores(where / "store.db") if store not in known]
+    for store in aside:
+        say(f"note: {store}, and a new one was begun; {RECOVER}")
+    if as_json:
+        give_json({"running": True, "pid": pid, "set_aside": [str(store.path) for store in aside]})
 
 
-def start(where: Path) -> None:
-    """Have the daemon of this home run, and say so."""
+def start(where: Path) -> int:
+    """Have the daemon of this home run, and say so; its process."""
     if (answer := _status(where)) is not None:
         say(f"the daemon is up already, process {answer['pid']}")
-        return
+        return int(answer["pid"])
     if holder := lock_holder(where):
         raise _stuck(holder)
     with working("starting the daemon"):
         client.start(where)
         answer = client.ask(where, "status")
     say(f"the daemon is up, process {answer['pid']}")
+    return int(answer["pid"])
 
 
 def _wait_for_store(where: Path) -> None:
@@ -93,14 +103,14 @@ def _wait_for_store(where: Path) -> None:
         time.sleep(0.02)
 
 
-def stop(where: Path) -> None:
-    """Have the daemon of this home gone, and say so."""
+def stop(where: Path) -> int:
+    """Have the daemon of this home gone, and say so; the process that it was, or 0."""
     answer = _status(where)
     if answer is None:
         if holder := lock_holder(where):
             raise _stuck(holder)
         say("the daemon is not running")
-        return
+        return 0
     pid = int(answer["pid"])
     start = start_of(pid)
     with working("stopping the daemon"):
@@ -111,6 +121,7 @@ def stop(where: Path) -> None:
                 raise DaemonAway(f"the daemon (process {pid}) takes long to stop", "look at `holdfast logs`")
             time.sleep(0.01)
     say(f"the daemon is down; it was process {pid}")
+    return pid
 
 
 def _status(where: Path) -> dict[str, Any] | None:

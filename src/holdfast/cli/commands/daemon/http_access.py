@@ -9,8 +9,8 @@ from typing import Final
 import click
 
 from holdfast.cli import access
-from holdfast.cli.options import Option, command, group
-from holdfast.cli.printing import give, say, working
+from holdfast.cli.options import Option, command, group, json_option
+from holdfast.cli.printing import give, give_json, say, working
 from holdfast.daemon.local import client
 from holdfast.errors import HoldfastError
 from holdfast.files import tokens
@@ -36,19 +36,27 @@ def _scope_option() -> Option:
     "holdfast token show", 'curl -H "Authorization: Bearer $(holdfast token show)" localhost:7433/api/health'
 )
 @_scope_option()
-def show(*, scope: str) -> None:
+@json_option()
+def show(*, scope: str, as_json: bool) -> None:
     """Print a token; it is made if there is none yet."""
-    give(tokens.read_or_make(_path(scope)))
+    text = tokens.read_or_make(_path(scope))
+    if as_json:
+        give_json({"scope": scope, "token": text})
+    else:
+        give(text)
 
 
 @command("holdfast token rotate", "holdfast token rotate --scope read")
 @_scope_option()
-def rotate(*, scope: str) -> None:
+@json_option()
+def rotate(*, scope: str, as_json: bool) -> None:
     """Put a new token in place of one; the old one counts no longer.
 
     With the full one, every browser that came by `holdfast dashboard` has to come by it again.
     """
     tokens.renew(_path(scope))
+    if as_json:
+        give_json({"scope": scope, "renewed": True})
     say(f"the {scope} token is a new one; `holdfast token show --scope {scope}` prints it")
 
 
@@ -62,7 +70,8 @@ token.add_command(rotate)
 
 @command("holdfast dashboard", "holdfast dashboard --print")
 @click.option("--print", "only_print", is_flag=True, help="Print the link, and open nothing.")
-def dashboard(*, only_print: bool) -> None:
+@json_option("Print the link as one JSON document, and open nothing.")
+def dashboard(*, only_print: bool, as_json: bool) -> None:
     """Open the dashboard in your browser.
 
     By a link that works once, within two minutes; it lets this browser in for a week. The daemon is started
@@ -77,7 +86,9 @@ def dashboard(*, only_print: bool) -> None:
         raise HoldfastError(
             "the daemon has no HTTP listener", "set `daemon.http_port`, then `holdfast restart`"
         )
-    if only_print or not webbrowser.open(url):
+    if as_json:
+        give_json({"url": url})
+    elif only_print or not webbrowser.open(url):
         give(url)
         say("open this within two minutes; it works once")
     else:

@@ -14,6 +14,7 @@ from holdfast import config
 from holdfast.cli import access
 from holdfast.cli.options import command, json_option
 from holdfast.cli.printing import give, give_json, give_table, say
+from holdfast.core.text.strings import quantity
 from holdfast.engine.redaction.redactor import lists_of
 from holdfast.engine.upkeep.recover_store import Progress, Recovery, recover, remove
 from holdfast.stores.store_files import set_aside_stores
@@ -77,7 +78,7 @@ def _show(recovery: Recovery) -> None:
     else:
         give("nothing in it can be read")
     if recovery.unreadable:
-        give(f"{recovery.unreadable:,} rows were seen that cannot be read")
+        give(f"{quantity(recovery.unreadable, 'row')} cannot be read")
 
 
 def _lost(count: int | None) -> str:

@@ -13,8 +13,8 @@ import click
 
 from holdfast.cli import access
 from holdfast.cli.commands.daemon.daemon import stop
-from holdfast.cli.options import command, group
-from holdfast.cli.printing import give, say
+from holdfast.cli.options import command, group, json_option
+from holdfast.cli.printing import give, give_json, say
 from holdfast.errors import HoldfastError
 from holdfast.files import atomic
 from holdfast.files.service_text import LABEL, MARK, UNIT, Service, launchd_agent, systemd_unit
@@ -47,13 +47,17 @@ def service() -> None:
 
 @command("holdfast service install --dry-run", "holdfast service install")
 @click.option("--dry-run", is_flag=True, help="Only print the file that would be written.")
-def install(*, dry_run: bool) -> None:
+@json_option()
+def install(*, dry_run: bool, as_json: bool) -> None:
     """Write the service's file and start it.
 
     A daemon that runs already is stopped first. Where the file can be written but the service cannot be
     started, as where nobody is logged in, it says what to run.
     """
     system = _system(access.home(), os.environ)
+    if dry_run and as_json:
+        give_json(_row(system) | {"text": system.text})
+        return
     if dry_run:
         give(system.text.rstrip("\n"))
         say(f"would be written to {system.file}")
@@ -63,25 +67,34 @@ def install(*, dry_run: bool) -> None:
     atomic.write(system.file, system.text.encode())
     say(f"{system.file}: written")
     _run(system.program, system.take_on, "the daemon is started now and whenever you log in")
+    if as_json:
+        give_json(_row(system))
 
 
 @command("holdfast service remove")
-def remove() -> None:
+@json_option()
+def remove(*, as_json: bool) -> None:
     """Stop the service and remove its file."""
     system = _system(access.home(), os.environ)
     if atomic.read(system.file) is None:
         say("nothing to remove: there is no service of ours")
-        return
-    _check_ours(system.file)
-    _run(system.program, system.drop, "the daemon is started by hooks again")
-    atomic.remove(system.file)
-    say(f"{system.file}: removed")
+    else:
+        _check_ours(system.file)
+        _run(system.program, system.drop, "the daemon is started by hooks again")
+        atomic.remove(system.file)
+        say(f"{system.file}: removed")
+    if as_json:
+        give_json(_row(system))
 
 
-@command("holdfast service status")
-def status() -> None:
+@command("holdfast service status", "holdfast service status --json")
+@json_option()
+def status(*, as_json: bool) -> None:
     """Say whether there is a service, and what the system says of it."""
     system = _system(access.home(), os.environ)
+    if as_json:
+        give_json(_row(system))
+        return
     if atomic.read(system.file) is None:
         give("there is no service; hooks start the daemon")
         return
@@ -91,6 +104,11 @@ def status() -> None:
             list(system.show), capture_output=True, text=True, timeout=TIME_LIMIT, check=False
         )
         give((done.stdout or done.stderr).strip())
+
+
+def _row(system: System) -> dict[str, object]:
+    is_installed = atomic.read(system.file) is not None
+    return {"manager": system.program, "file": str(system.file), "installed": is_installed}
 
 
 def _system(home: Path, environment: Mapping[str, str]) -> System:

@@ -32,7 +32,9 @@ def dream_group() -> None:
     """Review what of the continuity is worth keeping for good.
 
     Nothing is promoted by itself. What you approve becomes a memory; what reads like an instruction becomes a
-    proposal, a patch that you apply by hand. No file of yours is ever changed here.
+    proposal, a patch that you apply by hand. No file of yours is ever changed here. In order: `build` puts up
+    candidates, `review` decides on them, `promote` makes memories and proposals of what was approved, and
+    `verify-apply` closes a proposal that you have applied. Most people need only `build` and `review`.
     """
 
 
@@ -72,7 +74,7 @@ def inspect(*, project: Path | None, as_json: bool) -> None:
         built_at = inspection.snapshot.built_at if inspection.snapshot else None
         candidates = [dream.as_json(candidate) for candidate in rows]
         give_json(
-            {"builtAt": built_at, "candidates": candidates, "diagnostics": list(inspection.diagnostics)}
+            {"built_at": built_at, "candidates": candidates, "diagnostics": list(inspection.diagnostics)}
         )
         return
     for diagnostic in inspection.diagnostics:
@@ -128,13 +130,21 @@ def _step(step: ReviewStep, name: str, says: str) -> click.Command:
     return command(f"holdfast dream {name} 1f2e3d")(take_step)
 
 
-@command("holdfast dream proposal 1f2e3d")
-@click.argument("id")
-@project_option()
-@click.option("--file", default="", metavar="FILE", help="The instruction file; else the first there is.")
-@json_option()
-def proposal(*, id: str, project: Path | None, file: str, as_json: bool) -> None:
-    """Show what would become of a candidate: a memory, or a patch to apply by hand. Changes nothing."""
+def _proposal(name: str, says: str) -> click.Command:
+    """A command that shows what would become of a candidate, and changes nothing."""
+
+    @click.argument("id")
+    @project_option()
+    @click.option("--file", default="", metavar="FILE", help="The instruction file; else the first there is.")
+    @json_option()
+    def show_proposal(*, id: str, project: Path | None, file: str, as_json: bool) -> None:
+        _give_proposal(id, project, file, as_json=as_json)
+
+    show_proposal.__doc__ = says
+    return command(f"holdfast dream {name} 1f2e3d")(show_proposal)
+
+
+def _give_proposal(id: str, project: Path | None, file: str, *, as_json: bool) -> None:
     with _opened(project) as (_, files):
         snapshot = dream.inspect(files).snapshot
         candidate = dream.find(snapshot.candidates if snapshot else (), id)
@@ -154,7 +164,7 @@ def _give_list(rows: Sequence[PromotionCandidate], *, as_json: bool) -> None:
         give_json([dream.as_json(candidate) for candidate in rows])
         return
     if not rows:
-        say("there are no candidates")
+        say("there are no candidates: a rule, a decision or a need in the continuity becomes one")
         return
     cells = [
         (candidate.id, candidate.standing.value, candidate.lane.value, shortened(candidate.text, ROW_CHARS))
@@ -179,10 +189,28 @@ for _name, _command in {
     "adopt": _step(
         ReviewStep.ADOPT, "adopt", "Take over a subagent's candidate, so that it can be reviewed."
     ),
-    "proposal": proposal,
-    "promote-prep": proposal,
+    "proposal": _proposal(
+        "proposal",
+        """Show what would become of a candidate, whatever its state.
+
+    The text of the memory, or the patch for an instruction file. Nothing is changed.
+    """,
+    ),
+    "promote-prep": _proposal(
+        "promote-prep",
+        """Look before `promote`: the memory or the proposal that it would make.
+
+    The same preview as `holdfast dream proposal`. Nothing is changed.
+    """,
+    ),
     "promote": _step(ReviewStep.PROMOTE, "promote", "Make an approved candidate a memory, or a proposal."),
-    "apply-prep": proposal,
+    "apply-prep": _proposal(
+        "apply-prep",
+        """Look before you apply: the patch to put into an instruction file by hand.
+
+    For a candidate that `promote` made a proposal. Nothing is changed; `verify-apply` closes it afterwards.
+    """,
+    ),
     "verify-apply": _step(
         ReviewStep.VERIFY, "verify-apply", "Close a proposal that you have applied by hand."
     ),

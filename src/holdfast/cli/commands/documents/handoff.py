@@ -7,6 +7,7 @@ import shutil
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import fields
+from datetime import datetime
 from functools import wraps
 from pathlib import Path
 from typing import Final, NoReturn
@@ -22,6 +23,7 @@ from holdfast.core.documents.handoff_content import HandoffWords
 from holdfast.core.events.event import Event
 from holdfast.core.events.world import Project
 from holdfast.core.session.session import Session, is_imported
+from holdfast.core.text.strings import elapsed
 from holdfast.core.text.untrusted import fence, from_repository
 from holdfast.engine.documents import handoff as handoffs
 from holdfast.engine.documents.handoff import HandoffFile, HandoffFinding, Verdict
@@ -199,10 +201,22 @@ def list_(*, project: Path | None, as_json: bool) -> None:
     if as_json:
         give_json([_row(file) for file in files])
     elif files:
-        rows = [(file.name, file.head.status, file.head.created, file.head.purpose) for file in files]
-        give_table(("name", "status", "created", "purpose"), rows)
+        now = access.now()
+        rows = [
+            (file.head.purpose, file.head.status, _age(file.head.created, now), file.name) for file in files
+        ]
+        give_table(("purpose", "status", "created", "name"), rows)
     else:
         say("there are no handoffs; `holdfast handoff create PURPOSE` writes one")
+
+
+def _age(created: str, now: int) -> str:
+    """How long ago a handoff was made; its own words where they are no date."""
+    try:
+        at = round(datetime.fromisoformat(created).timestamp() * 1000)
+    except (ValueError, OverflowError):
+        return created
+    return f"{elapsed(now - at)} ago"
 
 
 @command("holdfast handoff show", "holdfast handoff show report --to HARNESS --start")

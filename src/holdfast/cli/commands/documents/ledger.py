@@ -108,12 +108,21 @@ def save(
     confirmed is marked `UNCONFIRMED`.
     """
     new_entries = _ledger_of_words(source, words)
-    with _opened(project, as_json=as_json) as opened:
-        chosen = access.pick_session(opened.engine.store, opened.project, session)
-        if chosen is not None and access.surrounding_session():
-            # A command that runs within a session comes from its agent, not its user.
-            new_entries = ledgers.by_agent(new_entries, chosen)
-        saved = ledgers.save(opened.engine, opened.place, opened.project, chosen, new_entries)
+    try:
+        with _opened(project) as opened:
+            chosen = access.pick_session(opened.engine.store, opened.project, session)
+            if chosen is not None and access.surrounding_session():
+                # A command that runs within a session comes from its agent, not its user.
+                new_entries = ledgers.by_agent(new_entries, chosen)
+            saved = ledgers.save(opened.engine, opened.place, opened.project, chosen, new_entries)
+    except _LedgerOff as off:
+        # An agent may ask for it anywhere, so this is an answer and no error.
+        if as_json:
+            give_json({"saved": False, "reason": ledgers.OFF})
+        else:
+            give(ledgers.OFF)
+            say(f"hint: {off.hint}")
+        return
     if as_json:
         give_json({"saved": True, "path": saved.path, **_as_json(saved.ledger)})
     else:
@@ -125,7 +134,7 @@ def save(
 @json_option()
 def show(*, project: Path | None, as_json: bool) -> None:
     """Print the ledger as it stands."""
-    with _opened(project, as_json=as_json) as opened:
+    with _opened(project) as opened:
         current = _current_ledger(opened)
         if as_json:
             give_json({"path": opened.place.path, "text": current.text, **_as_json(current.ledger)})
@@ -141,7 +150,7 @@ def edit(*, confirm: tuple[str, ...], project: Path | None) -> None:
 
     What you write is put in place when the editor is closed, if it is still a ledger.
     """
-    with _opened(project, as_json=False) as opened:
+    with _opened(project) as opened:
         if confirm:
             saved = ledgers.confirm(opened.engine, opened.place, opened.project, confirm)
             give(save_confirmation(saved.path, saved.ledger))
@@ -166,7 +175,7 @@ def edit(*, confirm: tuple[str, ...], project: Path | None) -> None:
 @json_option()
 def history(*, number: int | None, project: Path | None, as_json: bool) -> None:
     """List the past versions of the ledger, the newest first, or print one of them."""
-    with _opened(project, as_json=as_json) as opened:
+    with _opened(project) as opened:
         versions = files.versions(opened.place)
         if number is not None and number > len(versions):
             raise HoldfastError(
@@ -205,7 +214,7 @@ def check(*, project: Path | None, as_json: bool) -> None:
 
     The exit status is 1 if anything in it is unconfirmed.
     """
-    with _opened(project, as_json=as_json) as opened:
+    with _opened(project) as opened:
         current = _current_ledger(opened)
         unconfirmed = current.ledger.unconfirmed()
         has_findings = bool(unconfirmed or current.notices or current.conflict)
@@ -241,9 +250,13 @@ def _print_check(opened: _Opened, current: ledgers.CheckedLedger) -> None:
         say(f"ask: {question}")
 
 
+class _LedgerOff(HoldfastError):
+    """The project has no ledger."""
+
+
 @contextmanager
-def _opened(project: Path | None, *, as_json: bool) -> Generator[_Opened]:
-    """The ledger of a project; if it is not enabled, the command says so and exits."""
+def _opened(project: Path | None) -> Generator[_Opened]:
+    """The ledger of a project; raises _LedgerOff if it is not enabled."""
     where = access.project_at(project)
     loaded = config.load(access.home(), Path(where.root), where.project_id, os.environ)
     is_configured = "session.ledger" in loaded.sources
@@ -253,12 +266,9 @@ def _opened(project: Path | None, *, as_json: bool) -> Generator[_Opened]:
     for warning in rules.warnings:
         say(f"note: {warning}")
     if not rules.allowed:
-        if as_json:
-            give_json({"saved": False, "reason": ledgers.OFF})
-        else:
-            give(ledgers.OFF)
-            say("hint: `holdfast ledger --help` says how a project enables it")
-        click.get_current_context().exit(0)
+        raise _LedgerOff(
+            "the ledger is off in this project", "`holdfast ledger --help` says how a project enables it"
+        )
     with access.current_engine() as engine:
         access.register_project(engine, project)
         yield _Opened(engine, where, ledgers.place_of(access.home(), where, rules.path))

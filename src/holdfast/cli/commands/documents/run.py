@@ -136,10 +136,10 @@ def _save(
     with access.current_engine() as engine, working("saving the continuity"):
         outcome = wrapper.after(engine, project, began, Means(os.environ, time.sleep))
     if outcome is not None:
-        say("the continuity is saved; `holdfast session load` shows it")
+        say("the continuity is saved; `holdfast continuity load` shows it")
     elif missed_sessions:
         # The daemon was told of the session's end, and was quicker.
-        say("the daemon saves the continuity; `holdfast session status` shows how it came about")
+        say("the daemon saves the continuity; `holdfast continuity status` shows how it came about")
 
 
 def _deliver(harness: Harness, payload: bytes) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.commands.documents.test_session import loaded, saved, work
+from tests.cli.commands.documents.test_continuity import loaded, saved, work
 from tests.cli.commands.test_brief import record, written
 from tests.cli.conftest import HARNESS, Person
 from tests.daemon.conftest import wait_until

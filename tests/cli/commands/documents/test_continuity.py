@@ -241,7 +241,7 @@ def test_a_layer_that_cannot_be_read_does_not_hide_the_other(
     paths[broken].write_bytes(b"\xff\xfe")
     (healthy,) = paths.keys() - {broken}
     shown = person.types("session", "load")
-    assert (shown.status, shown.out.count("Mend the lexer")) == (0, 2), "in its layer and in the brief"
+    assert (shown.status, shown.out.count("Mend the lexer")) == (0, 1)
     assert f"warning: `{paths[broken]}` cannot be continued: it is not UTF-8" in shown.err
     assert person.types("session", "status").err.count("warning: ") == 1
     startup = person.types("session", "load", "--print-startup")
@@ -250,6 +250,23 @@ def test_a_layer_that_cannot_be_read_does_not_hide_the_other(
     assert found["layersPresent"] == [healthy]
     assert [str(paths[broken]) in reason for reason in found["unreadableLayers"]] == [True]
     assert found["mergedResumeBrief"]["goal"].startswith("Mend the lexer")
+
+
+def test_load_prints_nothing_twice_and_says_which_layer_has_it(person: Person, transcript: Path) -> None:
+    saved(person, transcript)
+    shown = person.types("continuity", "load")
+    items = [line.partition(" (")[0] for line in shown.out.splitlines() if line.startswith("- ")]
+    assert items
+    assert len(items) == len(set(items))
+    assert any(line.endswith(" (shared)") for line in shown.out.splitlines())
+    assert any(line.endswith(" (this worktree)") for line in shown.out.splitlines())
+
+
+def test_status_prints_its_answer_on_stdout(person: Person, transcript: Path) -> None:
+    saved(person, transcript)
+    done = person.types("continuity", "status")
+    assert done.err == ""
+    assert all(word in done.out for word in ("project: ", "project-local: ", "latest: ", "audit log: "))
 
 
 def test_a_link_out_of_the_worktree_is_refused(person: Person, transcript: Path) -> None:
@@ -400,4 +417,23 @@ def test_unsetup_takes_back_what_git_was_told(person: Person, transcript: Path) 
     assert "-/.holdfast/" in person.types("unsetup", "--dry-run").out
     assert person.types("unsetup", "--yes").status == 0
     assert (told.read_bytes() if told.exists() else None) == before
+    assert not (person.project / ".holdfast").exists()
     assert "nothing to undo" in person.types("unsetup", "--yes").err
+
+
+def test_unsetup_keeps_a_worktrees_continuity_in_the_home(person: Person, transcript: Path) -> None:
+    saved(person, transcript)
+    text = local(person).read_bytes()
+    done = person.types("unsetup", "--yes", "--json")
+    assert done.json["worktrees"] == [str(person.project)]
+    assert not local(person).exists()
+    assert person.types("continuity", "restore").status == 0
+    assert local(person).read_bytes() == text
+
+
+def test_unsetup_leaves_what_someone_else_put_beside_it(person: Person, transcript: Path) -> None:
+    saved(person, transcript)
+    notes = person.project / ".holdfast" / "notes.txt"
+    notes.write_text("mine")
+    assert f"{notes.parent}: left there" in person.types("unsetup", "--yes").err
+    assert notes.read_text() == "mine"

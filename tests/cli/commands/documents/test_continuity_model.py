@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.commands.documents.test_session import local, saved, work
+from tests.cli.commands.documents.test_continuity import local, saved, work
 from tests.cli.commands.test_brief import record, written
 from tests.cli.conftest import Person
 
@@ -75,7 +75,7 @@ def test_the_way_that_was_set_and_the_way_that_was_taken_are_accounted_for(
     assert (entry["actualPath"], entry["confidence"]) == (actual, confidence)
     assert reason in (entry["fallbackReason"] or "")
     assert bool(reason) == bool(entry["fallbackReason"])
-    status = person.types("session", "status").err
+    status = person.types("session", "status").out
     assert f"by {actual}" in status
     assert f"confidence {confidence}" in status
 

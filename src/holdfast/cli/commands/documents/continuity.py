@@ -28,7 +28,7 @@ from holdfast.core.documents.continuity_startup import (
     startup,
 )
 from holdfast.core.events.world import Project
-from holdfast.core.text.strings import elapsed
+from holdfast.core.text.strings import elapsed, quantity
 from holdfast.core.text.untrusted import printable, quoted
 from holdfast.engine.briefing import start_context
 from holdfast.engine.briefing import start_context as briefing_startup
@@ -53,8 +53,8 @@ from holdfast.lazy_dataclass import dataclass
 _FILE: Final = click.Path(path_type=Path)
 
 
-@group("holdfast session save", "holdfast session load", name="session")
-def session() -> None:
+@group("holdfast continuity save", "holdfast continuity load", name="continuity")
+def continuity_group() -> None:
     """Keep a project's working state as Markdown that you can edit.
 
     Two layers: one that all worktrees of the project share, kept in Holdfast's home, and one in the worktree
@@ -94,7 +94,7 @@ def _opened(project: Path | None) -> Generator[_Opened]:
         yield _Opened(engine, continuity.continuity_files(engine, access.home(), where))
 
 
-@command("holdfast session status", "holdfast session status --json")
+@command("holdfast continuity status", "holdfast continuity status --json")
 @project_option()
 @json_option()
 def status(*, project: Path | None, as_json: bool) -> None:
@@ -108,16 +108,18 @@ def status(*, project: Path | None, as_json: bool) -> None:
         for layer in layers:
             give(f"{layer.name}: {layer.source}")
         _warn_of_unreadable(readable_layers)
-        print_account(opened.files, opened.engine.clock())
-        say(f"audit log: {opened.files.log}")
+        print_account(opened.files, opened.engine.clock(), [layer.source for layer in layers])
+        give(f"audit log: {opened.files.log}")
 
 
-@command("holdfast session load", "holdfast session load --json", "holdfast session load --print-startup")
+@command(
+    "holdfast continuity load", "holdfast continuity load --json", "holdfast continuity load --print-startup"
+)
 @project_option()
 @click.option("--print-startup", is_flag=True, help="Print the block that a starting session is given.")
 @json_option()
 def load(*, project: Path | None, print_startup: bool, as_json: bool) -> None:
-    """Show both layers, what they say together, and how they came about; writes nothing."""
+    """Show what both layers say together, each item with its layer, and how it came about; writes nothing."""
     with _opened(project) as opened:
         if as_json:
             give_json(continuity_as_json(opened.engine, opened.files))
@@ -130,9 +132,10 @@ def load(*, project: Path | None, print_startup: bool, as_json: bool) -> None:
                 say(omission)
             _warn_of_unreadable(readable_layers)
             return
-        print_layers(continuity.layers_with_paths(readable_layers.layers))
+        layers = continuity.layers_with_paths(readable_layers.layers)
+        print_layers(layers)
         _warn_of_unreadable(readable_layers)
-        print_account(opened.files, opened.engine.clock())
+        print_account(opened.files, opened.engine.clock(), [layer.source for layer in layers])
 
 
 def _warn_of_unreadable(readable: ReadableLayers) -> None:
@@ -140,7 +143,9 @@ def _warn_of_unreadable(readable: ReadableLayers) -> None:
         say(f"warning: {reason}")
 
 
-@command("holdfast session save", "holdfast session save --transcript rollout.jsonl --harness HARNESS --json")
+@command(
+    "holdfast continuity save", "holdfast continuity save --transcript rollout.jsonl --harness HARNESS --json"
+)
 @project_option()
 @_source_options(_scope_option(AuditScope.BOTH))
 @json_option()
@@ -161,7 +166,7 @@ def save(*, project: Path | None, transcript: Path | None, harness: str, scope: 
     _tell(opened.files, outcome, "save", as_json=as_json)
 
 
-@command("holdfast session refresh", "holdfast session refresh --scope project-local --json")
+@command("holdfast continuity refresh", "holdfast continuity refresh --scope project-local --json")
 @project_option()
 @_source_options(_scope_option(AuditScope.BOTH))
 @json_option()
@@ -210,13 +215,13 @@ def _tell(files: ContinuityFiles, outcome: SaveOutcome, action: str, *, as_json:
         say(f"note: the audit log could not be written: {outcome.marker.reason}")
 
 
-@command("holdfast session clear", "holdfast session clear --scope project-local --yes")
+@command("holdfast continuity clear", "holdfast continuity clear --scope project-local --yes")
 @project_option()
 @_scope_option(AuditScope.BOTH)
 @click.option("--yes", is_flag=True, help="Do it without asking.")
 @json_option()
 def clear(*, project: Path | None, scope: str, yes: bool, as_json: bool) -> None:
-    """Take the continuity away; `holdfast session restore` brings the last version back."""
+    """Take the continuity away; `holdfast continuity restore` brings the last version back."""
     if not yes:
         if not sys.stdin.isatty():
             raise HoldfastError("clear asks first, and nobody is there to answer", "add `--yes`")
@@ -232,7 +237,7 @@ def clear(*, project: Path | None, scope: str, yes: bool, as_json: bool) -> None
     say("cleared" if cleared else "there was nothing to clear")
 
 
-@command("holdfast session open", "holdfast session open --scope project")
+@command("holdfast continuity open", "holdfast continuity open --scope project")
 @project_option()
 @_scope_option(AuditScope.LOCAL)
 def open_(*, project: Path | None, scope: str) -> None:
@@ -242,14 +247,14 @@ def open_(*, project: Path | None, scope: str) -> None:
     with _opened(project) as opened:
         path = opened.files.places.target(LayerName(scope)).whole
     if not path.exists():
-        raise HoldfastError(f"there is no `{path}` yet", "`holdfast session save` writes it")
+        raise HoldfastError(f"there is no `{path}` yet", "`holdfast continuity save` writes it")
     give(str(path))
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if editor:
         subprocess.run([*editor.split(), str(path)], check=False)
 
 
-@command("holdfast session history", "holdfast session history --scope project --json")
+@command("holdfast continuity history", "holdfast continuity history --scope project --json")
 @project_option()
 @_scope_option(AuditScope.LOCAL)
 @json_option()
@@ -268,19 +273,24 @@ def history(*, project: Path | None, scope: str, as_json: bool) -> None:
     give_table(("number", "written", "file"), rows)
 
 
-@command("holdfast session restore", "holdfast session restore 2 --scope project")
+@command("holdfast continuity restore", "holdfast continuity restore 2 --scope project")
 @click.argument("number", type=click.IntRange(min=1), default=1)
 @project_option()
 @_scope_option(AuditScope.LOCAL)
-def restore(*, number: int, project: Path | None, scope: str) -> None:
+@json_option()
+def restore(*, number: int, project: Path | None, scope: str, as_json: bool) -> None:
     """Put a past version of a layer back in place; the present one becomes a past one."""
     with _opened(project) as opened:
         versions = opened.files.places.versions(_layer(scope))
         if number > len(versions):
             raise HoldfastError(
-                f"there is no version {number}", "`holdfast session history` lists those there are"
+                f"there is no version {number}", "`holdfast continuity history` lists those there are"
             )
-        give(str(continuity.restore(opened.engine, opened.files, _layer(scope), versions[number - 1])))
+        path = continuity.restore(opened.engine, opened.files, _layer(scope), versions[number - 1])
+    if as_json:
+        give_json({"action": "restore", "scope": scope, "number": number, "path": str(path)})
+    else:
+        give(str(path))
 
 
 def _layer(scope: str) -> LayerName:
@@ -299,11 +309,13 @@ for _name, _command in {
     "history": history,
     "restore": restore,
 }.items():
-    session.add_command(_command, _name)
+    continuity_group.add_command(_command, _name)
 
 
 ENTRIES_SHOWN: Final = 5
 REPOSITORY: Final = "from the repository"
+_WHOSE: Final = {LayerName.SHARED: "Shared by all worktrees", LayerName.LOCAL: "This worktree"}
+_SHORT: Final = {LayerName.SHARED: "shared", LayerName.LOCAL: "this worktree"}
 _LAYER_KEYS: Final = {LayerName.SHARED: "project", LayerName.LOCAL: "projectLocal"}
 
 
@@ -397,28 +409,41 @@ def account(here: ContinuityFiles) -> dict[str, Any]:
 
 
 def print_layers(layers: Sequence[LayerContent]) -> None:
-    """Both layers and what they say together."""
-    for layer in layers:
-        whose = "Shared by all worktrees" if layer.name is LayerName.SHARED else "This worktree"
-        give(f"# {whose}: {layer.source}")
-        give("\n".join(_lines(layer.summary)))
+    """What both layers say together, each item once and with its layer, and which files they are."""
+    together = combined_layers(layers)
     give("# Resume brief")
-    give("\n".join(_lines(combined_layers(layers))))
+    give("\n".join(_lines(together, layers)))
+    for layer in layers:
+        others = [
+            f"- {TITLES[part]}: {item}"
+            for part in ContinuityPart
+            for item in layer.summary.of(part)
+            if item not in together.of(part)
+        ]
+        if others:
+            give(
+                "\n".join(
+                    (f"Left out, because the other layer says otherwise ({layer.source}):", *others, "")
+                )
+            )
+    give("\n".join(f"{_WHOSE[layer.name]}: {layer.source}" for layer in layers))
 
 
-def print_account(here: ContinuityFiles, now: int) -> None:
-    """How the continuity came about, in a few lines."""
+def print_account(here: ContinuityFiles, now: int, named_files: Sequence[str]) -> None:
+    """How the continuity came about, in a few lines; files that are named above it are not repeated."""
     entries = here.entries()
-    if not entries:
-        say("nothing was generated yet; `holdfast session save` does it")
+    if entries:
+        give("\n".join(_entry_lines(entries[-1], now)))
+        for path in entries[-1].written:
+            if path not in named_files:
+                give(f"wrote {path}")
     else:
-        for line in _entry_lines(entries[-1], now):
-            say(line)
+        say("nothing was generated yet; `holdfast continuity save` does it")
     for repeated in earlier_entries(entries, ENTRIES_SHOWN):
         times = f" (×{repeated.times})" if repeated.times > 1 else ""
-        say(f"before: {_headline(repeated.entry, now)}{times}")
+        give(f"before: {_headline(repeated.entry, now)}{times}")
     for marker in here.markers():
-        say(f"not accounted for: {marker.entry.transcript} ({marker.reason})")
+        give(f"not accounted for: {marker.entry.transcript} ({marker.reason})")
 
 
 def _entry_lines(entry: AuditEntry, now: int) -> Iterator[str]:
@@ -430,25 +455,31 @@ def _entry_lines(entry: AuditEntry, now: int) -> Iterator[str]:
         f"confidence {entry.confidence}"
     )
     yield (
-        f"evidence: {counts.succeeded} commands passed, {counts.failed} failed, {counts.file_writes} files "
-        f"written, {counts.next_steps} next steps, {counts.untried} untried"
+        f"evidence: {quantity(counts.succeeded, 'command')} passed, {counts.failed} failed, "
+        f"{quantity(counts.file_writes, 'file')} written, {quantity(counts.next_steps, 'next step')}, "
+        f"{counts.untried} untried"
     )
     yield from (f"warning: {warning}" for warning in entry.warnings)
-    yield from (f"wrote {path}" for path in entry.written)
 
 
 def _headline(entry: AuditEntry, now: int) -> str:
     return f"{entry.trigger} ({entry.write_mode}, {entry.scope}) {elapsed(now - entry.at)} ago"
 
 
-def _lines(summary: LayerSummary) -> Iterator[str]:
-    if summary.is_empty():
+def _lines(together: LayerSummary, layers: Sequence[LayerContent]) -> Iterator[str]:
+    if together.is_empty():
         yield "(nothing)"
     for part in ContinuityPart:
-        if summary.of(part):
+        if together.of(part):
             yield f"\n## {TITLES[part]}"
-            yield from (f"- {item}" for item in summary.of(part))
+            yield from (f"- {item}{_layer_mark(item, part, layers)}" for item in together.of(part))
     yield ""
+
+
+def _layer_mark(item: str, part: ContinuityPart, layers: Sequence[LayerContent]) -> str:
+    """Which layer says it, where there are two and only one of them does."""
+    sayers = [layer.name for layer in layers if item in layer.summary.of(part)]
+    return f" ({_SHORT[sayers[0]]})" if len(sayers) == 1 and len(layers) > 1 else ""
 
 
 def _layer_row(layers: Sequence[LayerContent], name: LayerName) -> dict[str, Any] | None:
