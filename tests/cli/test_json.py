@@ -137,7 +137,8 @@ COMMAND_LINES = [
 def test_stdout_is_one_json_document_with_snake_case_keys(busy: Person) -> None:
     for words in COMMAND_LINES:
         done = busy.types(*words, "--json")
-        assert done.status == 0, f"{words}: {done.err}"
+        # The exit status of `status` is the health of this machine's set-up, and there is none.
+        assert done.status == 0 or words == ["status"], f"{words}: {done.err}"
         found: Any = done.json
         # The names of tables, files and counted things are data, not fields.
         fields = {key for key in keys(found) if re.fullmatch(r"[A-Za-z_0-9]+", key)}
