@@ -25,7 +25,7 @@ from holdfast.cli.printing import (
     say,
     working,
 )
-from holdfast.core.text.strings import ago, one_line, shortened
+from holdfast.core.text.strings import ago, one_line, quantity, shortened
 
 EVERYTHING: Final = 100_000
 """More sessions than any store holds."""
@@ -207,7 +207,7 @@ def _heading(view: Mapping[str, Any]) -> Iterator[str]:
     full = f", {view['percent']}% full" if view["tokens"] else ""
     yield (
         f"started {_local(started)}, last event {ago(now - last)}; "
-        f"{_count(view['prompt_count'], 'prompt')}{windows}{full}"
+        f"{quantity(view['prompt_count'], 'prompt')}{windows}{full}"
     )
     if view["parent"]:
         yield f"continues {view['parent'][:ID_CHARS]} ({view['lineage']})"
@@ -282,10 +282,6 @@ def _local(at: int) -> str:
     return datetime.fromtimestamp(at / 1000).astimezone().strftime("%d %b %Y %H:%M")
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
 def _moment(iso: str) -> int:
     """Milliseconds since 1970."""
     return round(datetime.fromisoformat(iso).timestamp() * 1000)
@@ -346,7 +342,13 @@ def _print_checkpoint_list(rows: Sequence[Mapping[str, Any]]) -> None:
         give_table(columns, cells, numbers=("prompts",))
         return
     facts = [
-        (row["id"], row["trigger"], _count(row["prompts"], "prompt"), row["session"], _place(row["project"]))
+        (
+            row["id"],
+            row["trigger"],
+            quantity(row["prompts"], "prompt"),
+            row["session"],
+            _place(row["project"]),
+        )
         for row in rows
     ]
     for row, line in zip(rows, aligned(facts, numbers=(2,)), strict=True):

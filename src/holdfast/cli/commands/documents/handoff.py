@@ -23,7 +23,7 @@ from holdfast.core.documents.handoff_content import HandoffWords
 from holdfast.core.events.event import Event
 from holdfast.core.events.world import Project
 from holdfast.core.session.session import Session, is_imported
-from holdfast.core.text.strings import elapsed
+from holdfast.core.text.strings import ago
 from holdfast.core.text.untrusted import fence, from_repository
 from holdfast.engine.documents import handoff as handoffs
 from holdfast.engine.documents.handoff import HandoffFile, HandoffFinding, Verdict
@@ -216,7 +216,7 @@ def _age(created: str, now: int) -> str:
         at = round(datetime.fromisoformat(created).timestamp() * 1000)
     except (ValueError, OverflowError):
         return created
-    return f"{elapsed(now - at)} ago"
+    return ago(now - at)
 
 
 @command("holdfast handoff show", "holdfast handoff show report --to HARNESS --start")
