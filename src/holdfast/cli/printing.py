@@ -22,6 +22,7 @@ from holdfast.core.text.untrusted import HIDDEN, printable
 
 _USUAL_WIDTH = 80
 _GAP = 2
+_PATH_CHARS: Final = 28
 _PATIENCE = 0.3
 """Seconds after which a spinner appears."""
 
@@ -120,6 +121,17 @@ def line_width() -> int | None:
         return os.get_terminal_size(sys.stdout.fileno()).columns or _USUAL_WIDTH
     except OSError:
         return _USUAL_WIDTH
+
+
+def short_path(path: str) -> str:
+    """A directory as one would type it, without what is in the middle of a long one."""
+    home = os.environ.get("HOME", "")
+    is_in_home = bool(home) and (path == home or path.startswith(f"{home}/"))
+    short = f"~{path.removeprefix(home)}" if is_in_home else path
+    if len(short) <= _PATH_CHARS:
+        return short
+    name = short.rstrip("/").rsplit("/", 1)[-1]
+    return f"{'~/' if short.startswith('~') else '/'}…/{shortened(name, _PATH_CHARS)}"
 
 
 @contextmanager

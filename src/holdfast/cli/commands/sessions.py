@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -23,6 +22,7 @@ from holdfast.cli.printing import (
     give_table,
     line_width,
     say,
+    short_path,
     working,
 )
 from holdfast.core.text.strings import ago, one_line, quantity, shortened
@@ -30,7 +30,6 @@ from holdfast.core.text.strings import ago, one_line, quantity, shortened
 EVERYTHING: Final = 100_000
 """More sessions than any store holds."""
 NO_TITLE: Final = "(no title)"
-PLACE_CHARS: Final = 28
 WIDEST: Final = 100
 """A list is not wider than this: what is far to the right belongs to no line."""
 ID_CHARS: Final = 8
@@ -146,23 +145,12 @@ def _facts(row: Mapping[str, Any]) -> tuple[str, str, str, str, str, str, str]:
     return (
         row["short_id"],
         row["harness"],
-        _place(row["project"]),
+        short_path(row["project"]),
         str(row["prompt_count"]),
         str(row["windows"]),
         f"{row['percent']}%" if row["tokens"] else "",
         "imported" if row["imported"] else row["phase"],
     )
-
-
-def _place(path: str) -> str:
-    """A directory as one would type it, without what is in the middle of a long one."""
-    home = os.environ.get("HOME", "")
-    is_in_home = bool(home) and (path == home or path.startswith(f"{home}/"))
-    short = f"~{path.removeprefix(home)}" if is_in_home else path
-    if len(short) <= PLACE_CHARS:
-        return short
-    name = short.rstrip("/").rsplit("/", 1)[-1]
-    return f"{'~/' if short.startswith('~') else '/'}…/{shortened(name, PLACE_CHARS)}"
 
 
 @command("holdfast show", "holdfast show 3f2a", "holdfast show 3f2a --json")
@@ -202,7 +190,7 @@ def _heading(view: Mapping[str, Any]) -> Iterator[str]:
     started, last = _moment(view["started_at"]), _moment(view["last_event_at"])
     state = "imported" if view["imported"] else view["phase"]
     yield view["title"] or NO_TITLE
-    yield f"{view['short_id']} · {view['harness']} · {_place(view['project'])} · {state}"
+    yield f"{view['short_id']} · {view['harness']} · {short_path(view['project'])} · {state}"
     windows = f", {view['windows']} windows" if view["windows"] > 1 else ""
     full = f", {view['percent']}% full" if view["tokens"] else ""
     yield (
@@ -247,7 +235,7 @@ def _of(title: str, rows: Sequence[object], known: int, most: int = 0) -> str:
 
 
 def _file_line(row: Mapping[str, Any]) -> str:
-    renamed = f" to {_place(row['renamed_to'])}" if row["renamed_to"] else ""
+    renamed = f" to {short_path(row['renamed_to'])}" if row["renamed_to"] else ""
     times = f" ({row['times']} times)" if row["times"] > 1 else ""
     return f"{row['action']} {row['path']}{renamed}{times}"
 
@@ -334,7 +322,7 @@ def _print_checkpoint_list(rows: Sequence[Mapping[str, Any]]) -> None:
         cells = [
             (
                 *(row["title"] or NO_TITLE, row["id"], row["session"], row["trigger"], str(row["prompts"])),
-                *(ago(now - row["at"]), _place(row["project"]), row["digest"]),
+                *(ago(now - row["at"]), short_path(row["project"]), row["digest"]),
             )
             for row in rows
         ]
@@ -347,7 +335,7 @@ def _print_checkpoint_list(rows: Sequence[Mapping[str, Any]]) -> None:
             row["trigger"],
             quantity(row["prompts"], "prompt"),
             row["session"],
-            _place(row["project"]),
+            short_path(row["project"]),
         )
         for row in rows
     ]

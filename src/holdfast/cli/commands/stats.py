@@ -41,7 +41,7 @@ def stats(*, days: int, as_json: bool) -> None:
     set. Only what is still stored is counted: pruned sessions and their briefs are not.
     """
     with current_engine() as engine, working("counting"):
-        row: Mapping[str, Any] = statistics(engine, days)
+        row: dict[str, Any] = dict(statistics(engine, days))
     if as_json:
         give_json(row)
         return

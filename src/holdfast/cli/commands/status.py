@@ -12,7 +12,7 @@ import click
 from holdfast.cli import daemon_requests
 from holdfast.cli.daemon_requests import ProjectChoice, daemon_problem, environment, stored_view
 from holdfast.cli.options import command, json_option
-from holdfast.cli.printing import give, give_folded, give_json, give_styled, working
+from holdfast.cli.printing import give, give_folded, give_json, give_styled, short_path, working
 from holdfast.cli.warning import where_stopped
 from holdfast.core.text.strings import elapsed, many, one_line
 from holdfast.engine.liveness import rejected_hook_events, spooled_hook_events
@@ -20,8 +20,6 @@ from holdfast.errors import HoldfastError
 from holdfast.stores.store_files import emptied, set_aside_stores
 
 _LABEL_WIDTH: Final = 12
-KEY_CHARS: Final = 8
-"""As much of a session's key as tells it from others; any command takes it."""
 _STATES: Final = {
     "connected": "",
     "blocked": "waits for you: see above",
@@ -142,8 +140,8 @@ def _live(rows: Sequence[Mapping[str, Any]], now: int) -> Iterator[str]:
         yield "no session"
     for row in rows:
         full = f"{row['percent']} % full" if row["tokens"] else "pressure unknown"
-        title = f"{row['title'] or 'untitled'} ({row['session_key'][:KEY_CHARS]})"
-        yield f"{title} · {_place(row['project'])} · {full} · {_age(row['last_event_at'], now)}"
+        title = f"{row['title'] or 'untitled'} ({row['short_id']})"
+        yield f"{title} · {short_path(row['project'])} · {full} · {_age(row['last_event_at'], now)}"
 
 
 def _checkpoint(row: Mapping[str, Any] | None, now: int) -> Iterator[str]:
@@ -183,15 +181,9 @@ def _daemon(where: Path, answer: Mapping[str, Any] | None, now: int) -> Iterator
         yield "not running; the next hook or `holdfast up` starts it"
     if waiting := spooled_hook_events(where):
         yield f"{many(waiting, 'hook event')} waiting for it in the spool"
-    yield f"home {_place(str(where))}"
+    yield f"home {short_path(str(where))}"
 
 
 def _age(at: str, now: int) -> str:
     moment = round(datetime.fromisoformat(at).timestamp() * 1000)
     return f"{elapsed(now - moment)} ago"
-
-
-def _place(path: str) -> str:
-    """A path as a person writes it: below their home directory with `~`."""
-    user = str(Path.home())
-    return f"~{path[len(user) :]}" if path == user or path.startswith(f"{user}/") else path

@@ -78,7 +78,17 @@ def _state(harness: Harness, around: Surroundings, findings: Sequence[CheckResul
 def _live(engine: Engine) -> list[Row]:
     """The live sessions, the one with the latest event first."""
     live = sorted(engine.store.live_sessions(), key=lambda session: session.last_event_at, reverse=True)
-    fields = ("session_key", "title", "harness", "project", "percent", "tokens", "capacity", "last_event_at")
+    fields = (
+        "session_key",
+        "short_id",
+        "title",
+        "harness",
+        "project",
+        "percent",
+        "tokens",
+        "capacity",
+        "last_event_at",
+    )
     rows = (serialisation.session_row(engine, session) for session in live[:LIVE_MOST])
     return [{name: row[name] for name in fields} for row in rows]
 
