@@ -131,7 +131,7 @@ SECTIONS: Final = {
             "import_export", "export", "Write a session of your own agent in the format of a harness."
         ),
         "models": Entry("daemon.models", "models", "Look at the models that Holdfast asks by itself."),
-        "eval": Entry("eval", "evaluate", "Measure what briefs hold of what agents need."),
+        "eval": Entry("evaluation.eval", "evaluate", "Measure what briefs hold of what agents need."),
     },
 }
 """The commands in sections, as a person looks for them."""

@@ -90,7 +90,7 @@ def test_health_over_http_gives_the_verdict_of_doctor(person: Person, folder: Pa
 @pytest.mark.parametrize(
     ("program", "says"),
     [
-        (None, "`codex` is not on the search path; recorded with 0.166.0"),
+        (None, "not installed: no `codex` on the search path"),
         ("echo codex-cli 0.166.0", "0.166.0, recorded with 0.166.0"),
         ("echo codex-cli 0.99.1", "0.99.1, recorded with 0.166.0"),
         ("echo codex-cli 1.0.2", "1.0.2, later than what it was recorded with 0.166.0: news in it may be"),

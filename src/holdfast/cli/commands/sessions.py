@@ -96,7 +96,7 @@ def sessions(  # noqa: PLR0913 - each is an option
 
 def _give_scores(limit: int, *, as_json: bool) -> None:
     from holdfast.cli.access import current_engine
-    from holdfast.cli.commands.eval_mechanisms import give_scores, give_scores_as_json
+    from holdfast.cli.commands.evaluation.mechanisms import give_scores, give_scores_as_json
     from holdfast.engine.evaluation.scoring import scores_of
 
     with current_engine() as engine:

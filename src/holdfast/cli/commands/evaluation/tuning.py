@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from holdfast.cli.commands.eval_mechanisms import with_progress
+from holdfast.cli.commands.evaluation.mechanisms import with_progress
 from holdfast.cli.printing import give, give_json, give_table, say
 from holdfast.engine.evaluation.handover import probes_to_fit
 from holdfast.engine.evaluation.training_data import (

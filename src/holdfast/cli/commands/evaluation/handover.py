@@ -9,8 +9,8 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from holdfast.cli.commands.eval_mechanisms import with_progress
-from holdfast.cli.commands.eval_tuning import tune
+from holdfast.cli.commands.evaluation.mechanisms import with_progress
+from holdfast.cli.commands.evaluation.tuning import tune
 from holdfast.cli.options import command, json_option
 from holdfast.cli.printing import give, give_json, give_table, say
 from holdfast.core.evaluation.handover import CutScore, HandoverScore

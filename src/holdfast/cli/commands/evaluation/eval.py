@@ -12,8 +12,15 @@ from typing import Any, Final
 import click
 
 from holdfast.cli import access
-from holdfast.cli.commands.eval_handover import handover
-from holdfast.cli.commands.eval_mechanisms import cell, flat, pressure, redaction, retrieval, with_progress
+from holdfast.cli.commands.evaluation.handover import handover
+from holdfast.cli.commands.evaluation.mechanisms import (
+    cell,
+    flat,
+    pressure,
+    redaction,
+    retrieval,
+    with_progress,
+)
 from holdfast.cli.options import command, group, json_option
 from holdfast.cli.printing import give, give_json, give_table, say
 from holdfast.core.evaluation.survival import CutKind, Mean, mean, rarity

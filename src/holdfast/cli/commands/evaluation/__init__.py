@@ -1,0 +1,1 @@
+"""Evaluation on the command line: how good briefs, recall and redaction are."""
