@@ -205,7 +205,7 @@ def _parts(view: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
     """The headings, each with its lines."""
     if not view["sections"]:
         yield "Work", ["nothing is known of it"]
-    yield from view["sections"].items()
+    yield from ((section.capitalize(), lines) for section, lines in view["sections"].items())
     now = daemon_requests.now()
     prompts, changed = view["prompts"], [row for row in view["files"] if row["changed"]]
     parts = {

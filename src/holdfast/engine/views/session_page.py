@@ -41,8 +41,8 @@ def session_page(engine: Engine, session: Session) -> Row:
         "ended_at": to_iso(session.ended_at) if session.ended_at else None,
         "end_reason": session.end_reason,
         "sections": {
-            title: list(section_lines(state, section))
-            for section, title in SECTION_TITLES.items()
+            str(section): list(section_lines(state, section))
+            for section in SECTION_TITLES
             if state.section(section)
         },
         "prompts": [_utterance_row(prompt) for prompt in trail.prompts if not prompt.inherited],
