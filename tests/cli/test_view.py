@@ -126,7 +126,7 @@ def test_a_command_prints_the_same_with_the_daemon_and_without(worker: Person, s
 @pytest.mark.parametrize(
     ("words", "own"),
     [
-        (["status"], "holdfast.cli.commands.status"),
+        (["status"], "holdfast.cli.commands.health.status"),
         (["sessions"], "holdfast.cli.commands.sessions"),
         (["show"], "holdfast.cli.commands.sessions"),
         (["checkpoints"], "holdfast.cli.commands.sessions"),

@@ -27,8 +27,8 @@ SECTIONS: Final = {
             "plugin",
             "Write hooks, tools, skills and commands as a plugin that a harness loads.",
         ),
-        "status": Entry("status", "status", "Show how things stand: problems first."),
-        "doctor": Entry("doctor", "doctor", "Check that everything works, with a real round trip."),
+        "status": Entry("health.status", "status", "Show how things stand: problems first."),
+        "doctor": Entry("health.doctor", "doctor", "Check that everything works, with a real round trip."),
         "dashboard": Entry("daemon.http_access", "dashboard", "Open the dashboard in your browser."),
         "help": Entry("help", "help_", "Explain a command, or list all of them by topic."),
         "completion": Entry("completion", "completion", "Have your shell complete commands and options."),
@@ -39,7 +39,7 @@ SECTIONS: Final = {
         "why": Entry("why", "why", "Show which sessions changed a file, what was asked, and why."),
         "checkpoints": Entry("sessions", "checkpoints", "List checkpoints, the newest first."),
         "brief": Entry("brief", "brief", "Show what the next session would be given back."),
-        "stats": Entry("stats", "stats", "Show what was kept, given back and used, and what it cost."),
+        "stats": Entry("health.stats", "stats", "Show what was kept, given back and used, and what it cost."),
         "import": Entry(
             "import_export", "import_", "Bring in the sessions that harnesses kept before Holdfast came."
         ),

@@ -1,0 +1,1 @@
+"""Commands about how things stand: the overview, the doctor, and statistics."""
