@@ -122,7 +122,11 @@ def fill(home: Path, place: Path, count: int) -> dict[str, str]:
     chosen = projects[0].project_id
     return {
         "nothing there (floor)": "/sessions/none",
-        "Now": "/",
+        "Home": "/",
+        "Sessions": "/sessions",
+        "Sessions, filtered": "/sessions?harness=claude-code&since=7",
+        "Search": "/search?q=parser+lexer",
+        "Search, decisions": "/search?q=parser+lexer&kind=decision",
         "Session": "/sessions/long",
         "Session, compared": "/sessions/long?point=long-49&older=long-1&newer=long-49",
         "What would be kept": "/sessions/session-0/kept",

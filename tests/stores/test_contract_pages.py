@@ -11,12 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.core.agent_log.records import Record
+from holdfast.core.brief.brief_input import Reason
 from holdfast.core.memory.memory import MemoryScope
 from holdfast.core.session.score import SessionScore, Start
 from holdfast.core.session.session import Phase
 from holdfast.stores.base import (
     EVERYWHERE,
     START,
+    Activity,
     Captured,
     DailyCheckpoints,
     PageMark,
@@ -128,6 +130,22 @@ def test_a_page_is_of_what_was_asked_for_alone(store: Store) -> None:
     assert [each.id for each in store.page_of_memories(Within(("other", "")), START, 9)] == ["u", "n"]
 
 
+def test_sessions_are_filtered_by_harness_and_time(store: Store) -> None:
+    with store.writing():
+        for number, harness in enumerate(("codex", "claude-code", "codex", "codex")):
+            store.put_session(session(f"s{number}", harness=harness, last_event_at=NOON + number * MINUTE))
+
+    def keys(**filters: Any) -> list[str]:  # noqa: ANN401
+        return [each.key for each in store.page_of_sessions("", START, 9, **filters)]
+
+    assert keys(harness="codex") == ["s3", "s2", "s0"]
+    assert keys(since=NOON + MINUTE) == ["s3", "s2", "s1"]
+    assert keys(harness="codex", since=NOON + MINUTE) == ["s3", "s2"]
+    assert keys(harness="pi") == []
+    second = store.page_of_sessions("shop", PageMark(NOON + 2 * MINUTE, "s2"), 9, "codex")
+    assert [each.key for each in second] == ["s0"]
+
+
 def test_a_record_of_a_log_is_no_event(store: Store) -> None:
     with store.writing():
         store.put_session(session("s1"))
@@ -233,3 +251,24 @@ def test_whatever_the_ids_each_is_given_once(rows: dict[str, int], limit: int) -
         seen += [each.id for each in page]
         behind = mark_of(page[-1])
     assert sorted(seen) == sorted(rows)
+
+
+def test_what_happened_is_counted_by_stretches_of_time(store: Store) -> None:
+    fill(store)
+    with store.writing():
+        store.add_receipt(receipt("start", reason=Reason.STARTUP, created_at=NOON + MINUTE))
+        store.add_receipt(receipt("summary", reason=Reason.SUMMARY, created_at=NOON + MINUTE))
+    days = store.activity([NOON, NOON + 2 * MINUTE, NOON + 9 * MINUTE])
+    assert days == [Activity(2, 2, 2, 1, 2), Activity(3, 3, 3, 0, 3)]
+    assert store.activity([NOON]) == []
+
+
+def test_the_briefs_that_a_session_gave_to_others_are_listed(store: Store) -> None:
+    with store.writing():
+        store.put_session(session("s1"))
+        store.put_session(session("s2"))
+        store.add_receipt(receipt("own", session="s1", predecessor="s1"))
+        store.add_receipt(receipt("first", session="s2", predecessor="s1"))
+        store.add_receipt(receipt("second", session="s2", predecessor="s1", created_at=NOON + 1))
+    assert [each.id for each in store.receipts_made_from("s1", 9)] == ["second", "first"]
+    assert [each.id for each in store.receipts_made_from("s1", 1)] == ["second"]

@@ -185,6 +185,7 @@ __all__ = [
     "RECORDS",
     "START",
     "UNREDACTED",
+    "Activity",
     "Captured",
     "Change",
     "ChangedFile",
@@ -281,6 +282,19 @@ class DailyCheckpoints:
 
     day: str
     checkpoints: int
+
+
+class Activity(NamedTuple):
+    """How much happened in a stretch of time."""
+
+    sessions: int
+    """Sessions whose latest event was in it."""
+    checkpoints: int
+    compactions: int
+    """Briefs that were given because of a compaction."""
+    starts: int
+    """Briefs that were given when a session began, or began again."""
+    memories: int
 
 
 Change: TypeAlias = Callable[[str, str], str]
@@ -668,8 +682,10 @@ class Store(Findable, Forgettable, Protocol):
         """The same, of one session."""
         ...
 
-    def page_of_sessions(self, project_id: str, behind: PageMark, limit: int) -> list[Session]:
-        """Sessions by their latest event; of every project for an empty id."""
+    def page_of_sessions(
+        self, project_id: str, behind: PageMark, limit: int, harness: str = "", since: int = 0
+    ) -> list[Session]:
+        """Sessions by their latest event, which is not before `since`; empty: every project or harness."""
         ...
 
     def page_of_events(self, session: str, behind: PageMark, limit: int) -> list[Event]:
@@ -714,6 +730,14 @@ class Store(Findable, Forgettable, Protocol):
 
     def captured(self) -> list[Captured]:
         """What is stored of each harness, by name."""
+        ...
+
+    def activity(self, bounds: Sequence[int]) -> list[Activity]:
+        """How much happened between each of these times, which are in order, and the next one."""
+        ...
+
+    def receipts_made_from(self, session: str, limit: int) -> list[Receipt]:
+        """The receipts of briefs that other sessions were given about this one, the newest first."""
         ...
 
     def taken_since(self, at: int) -> list[DailyCheckpoints]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from hashlib import sha256
 from pathlib import Path
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -70,6 +71,20 @@ def test_doctor_says_that_hooks_wait_for_a_review_and_what_to_do(person: Person,
     assert "review dialog" in found["trust of codex"]["fix"]
     assert found["hooks of codex"]["detail"].startswith(f"in {folder}")
     assert "from hook event to brief, through hook and daemon" in found["round trip of codex"]["detail"]
+
+
+def test_health_over_http_gives_the_verdict_of_doctor(person: Person, folder: Path) -> None:
+    person.types("setup", "--yes")
+    failed = {check: one["fix"] for check, one in findings(person).items() if not one["ok"]}
+    port = (person.home / "http" / "port").read_text().split()[1]
+    asked = Request(f"http://127.0.0.1:{port}/api/health")
+    asked.add_header("Authorization", f"Bearer {(person.home / 'http' / 'token').read_text().strip()}")
+    with urlopen(asked) as answer:
+        health = json.load(answer)
+    assert {one["check"]: one["fix"] for one in health["findings"] if not one["ok"]} == failed
+    assert list(failed) == ["trust of codex"]
+    assert not health["ok"]
+    assert folder.is_dir()
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -22,7 +23,7 @@ from holdfast.daemon.dashboard.frame import (
 )
 from holdfast.daemon.dashboard.html import Child, Html, el, joined, verbatim
 from holdfast.daemon.dashboard.plots import LEFT, RIGHT, Bar, days, rows, scale, timeline
-from holdfast.engine.views.timeline import Moment, TimelineView, TokenCount, WorkDone
+from holdfast.engine.views.timeline import FailedCall, Moment, TimelineView, TokenCount, WorkDone
 
 ANY = st.text(st.characters(exclude_categories=["Cs"]))
 
@@ -152,19 +153,36 @@ STORY = TimelineView(
     (WorkDone(1, ok=True), WorkDone(2, ok=False), WorkDone(3, ok=None)),
     (TokenCount(1, 50), TokenCount(4, 300)),
     0,
+    (FailedCall(2, "f1", "pytest", "1 failed"),),
 )
 
 
+def clock(at: int) -> str:
+    return f"at {at}"
+
+
+def test_the_axis_says_the_time_of_what_is_drawn_above_it() -> None:
+    hour = 3_600_000
+    story = TimelineView(tuple(Moment(n * 60_000, f"p{n}", "prompt", "") for n in (0, 1, 2)), (), (), 0)
+    late = replace(story, moments=(*story.moments, Moment(9 * hour, "p9", "prompt", "")))
+    texts = re.findall(r'class="label">(at \d+)<', timeline(late, 100, "", str, clock))
+    assert texts == ["at 0", "at 60000", "at 120000", f"at {9 * hour}"]
+
+
 def test_what_can_be_opened_is_a_link_with_a_name() -> None:
-    read = Read(timeline(STORY, 100, "c1", lambda id: f"?point={id}"))
+    read = Read(timeline(STORY, 100, "c1", lambda id: f"?point={id}", clock))
     links = [value for name, value in read.attributes if name == "href"]
-    assert links == ["?point=p<1>", "?point=c1", "?point=x1", "?point=b1"]
-    assert "prompt: Fix <it>" in read.text
+    assert links == ["?point=f1", "?point=x1", "?point=p<1>", "?point=c1", "?point=b1"]
+    labels = [value for name, value in read.attributes if name == "aria-label"]
+    assert "prompt, at 0: Fix <it>" in labels
+    assert "failure, at 2: pytest: 1 failed" in labels
     assert ("aria-current", "true") in read.attributes
 
 
 def test_what_was_done_is_a_bar_for_each_stretch_and_what_failed_another() -> None:
-    shapes = dict(re.findall(r'<path d="([^"]*)" class="(done|failed)">', timeline(STORY, 100, "", str)))
+    shapes = dict(
+        re.findall(r'<path d="([^"]*)" class="(done|failed)">', timeline(STORY, 100, "", str, clock))
+    )
     assert {kind: shape.count("M") for shape, kind in shapes.items()} == {"done": 2, "failed": 1}
 
 
@@ -172,7 +190,7 @@ def test_what_was_done_is_a_bar_for_each_stretch_and_what_failed_another() -> No
     "story", [STORY, TimelineView((), (), (), 0), TimelineView((), (WorkDone(1, ok=True),), (), 0)]
 )
 def test_any_story_can_be_drawn(story: TimelineView) -> None:
-    assert Read(timeline(story, 100, "", str)).tags[0] == "svg"
+    assert Read(timeline(story, 100, "", str, clock)).tags[0] == "svg"
 
 
 @pytest.mark.parametrize("bars", [[], [Bar("a", 0, "none")], [Bar("a", 3, "3"), Bar("b", 9, "9")]])

@@ -14,14 +14,28 @@ from tests.daemon.api.served import NEWEST, SECRET, Caller, Furnished, write_con
 from tests.daemon.conftest import Lodging, wait_until
 from tests.stores.contract import checkpoint, memory, prompt, session
 
-PAGES = ("/", "/briefs", "/memory", "/memory?audit=1", "/continuity", "/review", "/health")
+PAGES = (
+    "/",
+    "/sessions",
+    "/search",
+    "/briefs",
+    "/memory",
+    "/memory?audit=1",
+    "/continuity",
+    "/review",
+    "/health",
+)
 DETAILS = (
     "/sessions/s1",
     "/sessions/s1?point=r1&older=c1&newer=c3",
     "/sessions/s-other/kept",
     "/sessions/odd%2Fkey%3A1",
+    "/checkpoints/c1",
     "/briefs/b1",
     "/memory?q=fact",
+    "/search?q=fact",
+    "/search?q=fact&kind=memory&since=7",
+    "/passages/memory-1?q=fact",
 )
 LARGEST = 100_000
 DAY_MS = 86_400_000
@@ -74,7 +88,14 @@ def test_no_page_shows_a_secret_that_the_store_holds(caller: Caller, path: str) 
 @pytest.mark.parametrize(
     ("path", "words"),
     [
-        ("/", ["At work", "elsewhere", "not counted yet", "What a compaction now would keep", "ended"]),
+        ("/", ["Live", "elsewhere", "not counted yet", "What a compaction now would keep"]),
+        ("/", ["Compactions survived", "<strong>5</strong>", "5 this week", "Survived a compaction"]),
+        ("/sessions", ["All projects", "claude-code", "Mend the sums of the cart"]),
+        ("/search", ["Type some words.", "holdfast recall WORDS"]),
+        ("/search?q=fact+3", ["Memory", "<mark>Fact</mark>", "results, the best first"]),
+        ("/search?q=xyzzy", ["Nothing fits."]),
+        ("/passages/memory-1?q=fact", ["<mark>Fact</mark> 1.", "Back to the results"]),
+        ("/checkpoints/c3", ["The whole checkpoint", "<del>-## Step 2", "<ins>+## Step 3"]),
         ("/", ["Mend the sums of the cart in the shop, for orders…"]),
         (
             "/sessions/s-other",
@@ -88,17 +109,19 @@ def test_no_page_shows_a_secret_that_the_store_holds(caller: Caller, path: str) 
             ],
         ),
         ("/sessions/s2", ["Session s2", "Work state"]),
-        ("/sessions/s1", ["Timeline", "Choose a point", "Compare", "periodic"]),
+        ("/sessions/s1", ["Timeline", "Compare", "as time passed", "Prompts", "Failures", "<code>ls</code>"]),
+        ("/sessions/s1", ["Briefs it was given", "after a compaction"]),
+        ("/sessions/s1?point=r3", ["Detail", 'class="command">ls</pre>', "no"]),
         ("/sessions/s1?point=r1", ["prompt", "REDACTED"]),
         ("/sessions/s1?point=c2", ["## Step 2"]),
         ("/sessions/s1?older=c1&newer=c3", ["Difference", "<del>-## Step 1", "<ins>+## Step 3"]),
-        ("/briefs", ["compact", "1 of 2"]),
-        ("/briefs/b1", ["Said: 1 items", "Left out: 1 items", "over budget", "What was"]),
+        ("/briefs", ["after a compaction", "1 of 2"]),
+        ("/briefs/b1", ["As the agent got it", "1 item said", "1 item left out", "over budget", "What was"]),
         ("/memory", ["Fact 4.", "Pin", "Forget", "Edit"]),
         ("/memory?q=fact", ["Fact 0."]),
         ("/continuity", ["Shared by all worktrees", "This worktree", "Ledger"]),
         ("/review", ["Put up candidates", "Nothing waits for a decision."]),
-        ("/health", ["holdfast setup", "claude-code", "Checkpoints that are kept", "recovered"]),
+        ("/health", ["1 problem", "holdfast setup", "claude-code", "Checkpoints that are kept", "recovered"]),
     ],
 )
 def test_each_page_tells_what_it_is_for(caller: Caller, path: str, words: list[str]) -> None:
@@ -109,13 +132,14 @@ def test_each_page_tells_what_it_is_for(caller: Caller, path: str, words: list[s
 @pytest.mark.parametrize(
     ("path", "words"),
     [
-        ("/", ["No session is at work.", "holdfast setup"]),
+        ("/", ["Nothing is kept yet.", "holdfast setup", "holdfast import"]),
+        ("/sessions", ["No session was seen yet."]),
         ("/briefs", ["No brief was given yet.", "holdfast brief"]),
         ("/memory", ["Nothing is remembered yet.", "holdfast remember TEXT"]),
         ("/continuity", ["No project is known yet.", "holdfast continuity save"]),
         ("/review", ["No project is known yet."]),
-        ("/memory?q=port", ["Nothing fits.", "Fewer or other words"]),
-        ("/health", ["Nothing was captured yet.", "holdfast eval survival --history"]),
+        ("/memory?q=port", ["No memory fits.", "Fewer or other words"]),
+        ("/health", ["Nothing was captured yet.", "holdfast setup"]),
     ],
 )
 def test_an_empty_page_says_what_to_do(bare: Caller, path: str, words: list[str]) -> None:
@@ -160,17 +184,36 @@ def test_a_text_with_a_secret_in_it_cannot_be_put_back_without_it(
 
 def test_a_list_goes_on_behind_its_first_page(caller: Caller, furnished: Furnished) -> None:
     with furnished.store() as store, store.writing():
-        for number in range(30):
+        for number in range(50):
             told = session(
                 f"more-{number:02}", project=furnished.project, last_event_at=furnished.at - number
             )
             store.put_session(told, NEWEST)
-    first = read(caller, "/")
+    first = read(caller, "/sessions")
     assert 'rel="next"' in first
     href = first.partition('rel="next"')[0].rpartition('href="')[2].partition('"')[0]
     second = read(caller, href.replace("&amp;", "&"))
-    assert "No session is at work." in second
     assert "<table" in second
+    assert second.count("<tr>") < first.count("<tr>")
+
+
+@pytest.mark.parametrize(
+    ("query", "is_any"),
+    [("harness=claude-code", True), ("harness=codex", False), ("since=1", True), ("project=none", False)],
+)
+def test_sessions_are_filtered(caller: Caller, query: str, *, is_any: bool) -> None:
+    listed = read(caller, f"/sessions?{query}")
+    assert ('<td class="main">' in listed) == is_any
+    assert ("No session fits." in listed) != is_any
+
+
+def test_an_unknown_address_is_a_page_for_a_person_and_json_for_a_program(caller: Caller) -> None:
+    page = caller.ask("/nowhere", Accept="text/html")
+    assert (page.status, b"<h1>Not found</h1>" in page.body) == (404, True)
+    for path, accept in (("/nowhere", "application/json"), ("/api/nowhere", "text/html")):
+        assert caller.ask(path, Accept=accept).json["error"] == "Not Found"
+    broken = caller.ask("/briefs?cursor=broken", Accept="text/html")
+    assert (broken.status, b"The cursor is not one" in broken.body) == (422, True)
 
 
 @pytest.mark.parametrize(

@@ -162,7 +162,7 @@ _ASK: Final = "`/api/openapi.json` says what can be asked"
 def tell_problems(app: FastAPI) -> None:
     """Answer every error in the same shape."""
     app.add_exception_handler(HoldfastError, _of_holdfast)
-    app.add_exception_handler(HTTPException, _of_http)
+    app.add_exception_handler(HTTPException, answer_http_error)
     app.add_exception_handler(RequestValidationError, _of_request)
     app.add_exception_handler(TimeoutError, _of_time)
 
@@ -173,7 +173,8 @@ async def _of_holdfast(request: Request, error: Exception) -> Response:
     return _answer(request, status, problem.message, problem.hint)
 
 
-async def _of_http(request: Request, error: Exception) -> Response:
+async def answer_http_error(request: Request, error: Exception) -> Response:
+    """The answer to a program whose request cannot be answered otherwise."""
     status, message = (
         (error.status_code, str(error.detail)) if isinstance(error, HTTPException) else (500, "")
     )

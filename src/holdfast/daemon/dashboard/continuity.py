@@ -5,12 +5,39 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from holdfast.daemon.dashboard.frame import PageContext, Row, badge, code, diff, empty, page, pre
+from holdfast.core.text.strings import one_line
+from holdfast.daemon.dashboard.frame import (
+    PageContext,
+    Row,
+    badge,
+    code,
+    diff,
+    empty,
+    page,
+    pre,
+    select,
+    with_code,
+)
 from holdfast.daemon.dashboard.html import NOTHING, Html, el, verbatim
+from holdfast.daemon.dashboard.markdown import rendered
 from holdfast.engine.documents.written_by_hand import NOT_WHOLE
 from holdfast.lazy_dataclass import dataclass
 
 TITLES: Final = {"project": "Shared by all worktrees", "project-local": "This worktree"}
+EXPLAINED: Final = {
+    "project": "What holds for the whole project. Every session that starts in it is told.",
+    "project-local": "What holds in this checkout alone.",
+}
+LAYER_EMPTY: Final = "Nothing is saved yet. `holdfast session save` writes it from the latest session."
+LEDGER_ON: Final = (
+    "A state file in the worktree that you and your agents may edit. It is on: it is saved before a "
+    "compaction and on `/clear`, and it leads the next brief."
+)
+LEDGER_OFF: Final = (
+    "A state file in the worktree that you and your agents may edit. It is off. With `session.ledger = true` "
+    "in the settings it is saved before a compaction and on `/clear`, and leads the next brief."
+)
+LEDGER_EMPTY: Final = "There is none here. `holdfast ledger save` writes one now, also while it is off."
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +51,9 @@ class EditableText:
     put: str
     past: Sequence[Row]
     notes: Sequence[str] = ()
+    explained: str = ""
+    """What the text is for."""
+    when_empty: str = "Nothing is written yet."
 
 
 def continuity_page(
@@ -37,38 +67,29 @@ def continuity_page(
         view,
         "/continuity",
         "Continuity",
-        choice(projects, chosen, "/continuity"),
+        choice(view, projects, chosen, "/continuity"),
         el("div", [_editor(view, number, text) for number, text in enumerate(texts)], class_="columns"),
     )
 
 
-def choice(projects: Sequence[Row], chosen: str, action: str) -> Html:
+def choice(view: PageContext, projects: Sequence[Row], chosen: str, action: str) -> Html:
     """The form that chooses a project."""
-    options = [
-        el("option", row["path"], value=row["project_id"], selected=row["project_id"] == chosen)
-        for row in projects
-    ]
+    options = [(str(row["project_id"]), view.path(str(row["path"]))) for row in projects]
     return el(
         "form",
-        el("label", "Project", for_="project"),
-        el(
-            "div",
-            el("select", options, id="project", name="project", data_submit=True),
-            el("button", "Show", type="submit"),
-            class_="line",
-        ),
+        el("div", select("project", "Project", options, chosen), class_="line"),
+        el("noscript", el("button", "Show", type="submit")),
         method="get",
         action=action,
+        class_="filters",
     )
 
 
 def _editor(view: PageContext, number: int, text: EditableText) -> Html:
+    """A text as it reads, with its editor and its past versions folded below it."""
     field, preview_id = f"text-{number}", f"preview-{number}"
     form = el(
         "form",
-        el("label", text.title, for_=field, class_="heading"),
-        el("p", text.path, class_="path"),
-        [el("p", badge("note", "label"), " ", note, class_="note") for note in text.notes],
         el(
             "textarea",
             verbatim(text.text),
@@ -76,17 +97,29 @@ def _editor(view: PageContext, number: int, text: EditableText) -> Html:
             name="text",
             rows=18,
             spellcheck="false",
+            aria_label=text.title,
             data_preview=preview_id,
             readonly=text.print == NOT_WHOLE,
         ),
         el(
             "div", el("button", "Save", type="submit"), el("output", for_=field, class_="note"), class_="line"
         ),
+        el("details", el("summary", "Preview"), el("div", id=preview_id, class_="preview")),
         data_put=text.put,
         data_print=text.print,
     )
-    preview = el("details", el("summary", "Preview"), el("div", id=preview_id, class_="preview"))
-    return el("section", form, preview, _past(view, text), class_="card", aria_label=text.title)
+    return el(
+        "section",
+        el("h2", text.title),
+        el("p", with_code(text.explained), class_="note") if text.explained else NOTHING,
+        el("p", view.path(text.path), class_="path"),
+        [el("p", badge("note", "label"), " ", note, class_="note") for note in text.notes],
+        rendered(text.text) if text.text.strip() else el("p", with_code(text.when_empty), class_="empty"),
+        el("details", el("summary", "Edit" if text.text.strip() else "Write it"), form),
+        _past(view, text),
+        class_="part",
+        aria_label=text.title,
+    )
 
 
 def _past(view: PageContext, text: EditableText) -> Html:
@@ -111,18 +144,29 @@ def review_page(view: PageContext, projects: Sequence[Row], chosen: str, candida
     if not projects:
         hint = el("span", "Candidates come from the continuity: ", code("holdfast continuity save"), ".")
         return page(view, "/review", "Review", empty("No project is known yet.", hint))
-    ordered = sorted(
-        candidates, key=lambda row: _OPEN.index(row["standing"]) if row["standing"] in _OPEN else len(_OPEN)
+    ordered = each_once(
+        sorted(
+            candidates,
+            key=lambda row: _OPEN.index(row["standing"]) if row["standing"] in _OPEN else len(_OPEN),
+        )
     )
     build = el("button", "Put up candidates", type="button", data_post=f"/api/projects/{chosen}/dreams")
     return page(
         view,
         "/review",
         "Review",
-        choice(projects, chosen, "/review"),
+        choice(view, projects, chosen, "/review"),
         el("p", build, " ", _keys()),
         el("div", _list(chosen, ordered), id="candidates", data_live=True),
     )
+
+
+def each_once(candidates: Sequence[Row]) -> list[Row]:
+    """One candidate for each text: both layers of the continuity may say the same."""
+    by_text: dict[str, Row] = {}
+    for row in candidates:
+        by_text.setdefault(one_line(str(row["text"])).casefold(), row)
+    return list(by_text.values())
 
 
 def _keys() -> Html:
@@ -135,7 +179,8 @@ def _keys() -> Html:
 
 def _list(project: str, rows: Sequence[Row]) -> Html:
     if not rows:
-        return empty("Nothing waits for a decision.", "Candidates are put up from what the continuity says.")
+        hint = el("span", el("strong", "Put up candidates"), " looks for them in what the continuity says.")
+        return empty("Nothing waits for a decision.", hint)
     return el("ul", [_card(project, row) for row in rows], class_="candidates")
 
 
@@ -152,14 +197,14 @@ def _card(project: str, row: Row) -> Html:
         for step, name, key in steps
     ]
     patch = row["proposal"]
-    preview = diff(patch["patch"]) if patch else diff(f"+ {row['text']}")
+    change = el("details", el("summary", "The change"), diff(patch["patch"])) if patch else NOTHING
     where = f"would be added to {patch['file']}, by you" if patch else "would become a memory"
     where = "became a memory" if row["became"] else where
     return el(
         "li",
-        el("p", row["text"], class_="text"),
-        el("p", badge(row["standing"], row["standing"]), " ", badge(row["lane"]), " ", where, class_="note"),
-        preview,
+        el("p", with_code(row["text"]), class_="text"),
+        el("p", badge(row["standing"], row["standing"]), " ", where, class_="note"),
+        change,
         el("div", buttons, class_="actions"),
         class_="candidate",
         id=f"candidate-{row['id']}",

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime, tzinfo
 from functools import cache
 from hashlib import blake2s
 from importlib.resources import files
+from pathlib import PurePath
 from typing import Any, Final, TypeAlias
 from urllib.parse import quote, urlencode
 
@@ -22,7 +24,8 @@ from holdfast.stores.codec import from_iso
 Row: TypeAlias = Mapping[str, Any]
 """What a page shows of one thing, redacted."""
 PAGES: Final = (
-    ("/", "Now"),
+    ("/", "Home"),
+    ("/sessions", "Sessions"),
     ("/briefs", "Briefs"),
     ("/memory", "Memory"),
     ("/continuity", "Continuity"),
@@ -45,12 +48,47 @@ class PageContext:
     seen: str = ""
     alerts: tuple[str, ...] = ()
     """What a person must fix before anything is stored again; shown on every page."""
+    zone: tzinfo | None = None
+    """The browser's time zone; None until it is known, which stands for this machine's."""
+    user_home: str = ""
+    words: str = ""
+    """What is in the search field."""
 
     def ago(self, at: str | None) -> Html:
         """How long ago that was, with the exact time as a tooltip."""
         if not at:
             return NOTHING
-        return el("time", f"{elapsed(self.now - from_iso(at))} ago", datetime=at, title=at)
+        moment = from_iso(at)
+        return el("time", f"{elapsed(self.now - moment)} ago", datetime=at, title=self.exact(moment))
+
+    def clock(self, at: str | None) -> Html:
+        """The local time of day, with the date if that was on another day."""
+        if not at:
+            return NOTHING
+        moment = from_iso(at)
+        return el("time", self.short_time(moment), datetime=at, title=self.exact(moment))
+
+    def short_time(self, at: int) -> str:
+        """`14:05`, or `3 Mar 14:05` if it was on another day."""
+        then, today = self.local(at), self.local(self.now)
+        if then.date() == today.date():
+            return f"{then:%H:%M}"
+        year = "" if then.year == today.year else f" {then.year}"
+        return f"{then.day} {then:%b}{year} {then:%H:%M}"
+
+    def exact(self, at: int) -> str:
+        """The whole local time, to the second."""
+        return f"{self.local(at):%Y-%m-%d %H:%M:%S %Z}"
+
+    def local(self, at: int) -> datetime:
+        """A time in the zone of the person who looks at the page."""
+        return datetime.fromtimestamp(at / 1000, UTC).astimezone(self.zone)
+
+    def path(self, path: str) -> str:
+        """A path as it is usually written: the user's own home as `~`."""
+        own = self.user_home.rstrip("/")
+        is_below = bool(own) and (path == own or path.startswith(f"{own}/"))
+        return f"~{path[len(own) :]}" if is_below else path
 
 
 def page(view: PageContext, path: str, title: str, *body: Child) -> Html:
@@ -62,7 +100,9 @@ def page(view: PageContext, path: str, title: str, *body: Child) -> Html:
             el(
                 "html",
                 _head(title),
-                el("body", _top(path), _alerts(view), _main(title, *body), _foot(view), _toasts()),
+                el(
+                    "body", _top(path, view.words), _alerts(view), _main(title, *body), _foot(view), _toasts()
+                ),
                 lang="en",
                 data_theme=theme,
                 data_seen=view.seen,
@@ -84,23 +124,48 @@ def _head(title: str) -> Html:
     )
 
 
-def _top(path: str) -> Html:
+def _top(path: str, words: str) -> Html:
     links = [
         el("li", el("a", name, href=href, aria_current="page" if href == path else None))
         for href, name in PAGES
     ]
-    return joined(
-        (
-            el("a", "Skip to the content", class_="skip", href="#main"),
-            el(
-                "header",
-                el("a", _anchor(), "Holdfast", class_="brand", href="/"),
-                el("nav", el("ul", links), aria_label="Pages"),
-                el("button", "Light or dark", type="button", id="theme", class_="quiet"),
-                class_="top",
-            ),
-        )
+    bar = el(
+        "div",
+        el("a", _anchor(), "Holdfast", class_="brand", href="/"),
+        el("nav", el("ul", links), aria_label="Pages"),
+        _search(path, words),
+        el("button", _half_moon(), type="button", id="theme", class_="quiet", aria_label="Light or dark"),
+        class_="bar",
     )
+    skip = el("a", "Skip to the content", class_="skip", href="#main")
+    return joined((skip, el("header", bar, class_="top")))
+
+
+SEARCH_PATH: Final = "/search"
+
+
+def _search(path: str, words: str) -> Html:
+    """The search field of every page; on the page of results it searches as one types."""
+    field = el(
+        "input",
+        type="search",
+        name="q",
+        id="search",
+        value=words if path == SEARCH_PATH else None,
+        autocomplete="off",
+        spellcheck="false",
+        placeholder="Search everything",
+        aria_label="Search everything",
+        aria_keyshortcuts="/",
+        data_search="results" if path == SEARCH_PATH else None,
+    )
+    key = el("kbd", "/", aria_hidden="true")
+    return el("form", field, key, method="get", action=SEARCH_PATH, role="search", class_="find")
+
+
+def _half_moon() -> Html:
+    drawn = (el("circle", cx=10, cy=10, r=7), el("path", d="M10 3a7 7 0 0 1 0 14z"))
+    return el("svg", drawn, viewBox="0 0 20 20", width="18", height="18", aria_hidden="true")
 
 
 def _anchor() -> Html:
@@ -121,7 +186,7 @@ def _alerts(view: PageContext) -> Html:
 
 
 def _main(title: str, *body: Child) -> Html:
-    return el("main", el("h1", title), *body, id="main", tabindex="-1")
+    return el("main", el("h1", with_code(title)), *body, id="main", tabindex="-1")
 
 
 def _foot(view: PageContext) -> Html:
@@ -158,7 +223,7 @@ def code(text: str) -> Html:
 def section(title: str, *body: Child, id: str | None = None, live: bool = False) -> Html:
     """A part of a page under its own heading; a live one is refreshed as things change."""
     return el(
-        "section", el("h2", title), *body, id=id, aria_label=title, data_live=live or None, class_="card"
+        "section", el("h2", title), *body, id=id, aria_label=title, data_live=live or None, class_="part"
     )
 
 
@@ -174,7 +239,11 @@ def badge(text: str, kind: str = "") -> Html:
 
 def phase_badge(row: Mapping[str, Any]) -> Html:
     """A session's phase; `imported` for an imported one."""
-    return badge("imported" if row["imported"] else row["phase"], row["phase"])
+    phase = str(row["phase"])
+    return badge("imported" if row["imported"] else _PHASES.get(phase, phase), phase)
+
+
+_PHASES: Final = {"orphaned": "crashed"}
 
 
 def gauge(row: Mapping[str, Any]) -> Html:
@@ -195,6 +264,37 @@ def gauge(row: Mapping[str, Any]) -> Html:
     unknown = "not counted since the compaction" if row["windows"] > 1 else "not counted yet"
     label = f"{percent} % · {tokens // 1000:,}k of {capacity // 1000:,}k tokens" if tokens else unknown
     return el("div", bar, el("span", label, class_="figure"), class_=f"gauge {kind}")
+
+
+def name_of(row: Mapping[str, Any]) -> str:
+    """A session's title or, if nothing is known of its work, the directory that it works in."""
+    return str(row["title"]) or PurePath(str(row["project"])).name or short(str(row["session_key"]))
+
+
+def project_name(view: PageContext, path: str) -> Html:
+    """The last part of a project's path, with the whole of it as a tooltip."""
+    return el("span", PurePath(path).name or path, title=view.path(path), class_="project")
+
+
+def dotted(*parts: Child) -> Html:
+    """Short facts in a row, with a dot between them; empty ones are left out."""
+    shown = [part for part in parts if part not in ("", None)]
+    return el("span", [(" · " if at else "", part) for at, part in enumerate(shown)], class_="dotted")
+
+
+def tabs(label: str, links: Sequence[tuple[str, str, bool]]) -> Html:
+    """Links to the same page with another filter: address, name, and whether it is the current one."""
+    listed = [
+        el("li", el("a", name, href=href, aria_current="true" if is_current else None))
+        for href, name, is_current in links
+    ]
+    return el("ul", listed, class_="tabs", aria_label=label)
+
+
+def select(name: str, label: str, options: Sequence[tuple[str, str]], chosen: str) -> Html:
+    """A field to choose one of some values, which submits its form."""
+    listed = [el("option", text, value=value, selected=value == chosen) for value, text in options]
+    return el("select", listed, name=name, aria_label=label, data_submit=True)
 
 
 def session_link(key: str, label: str | None = None) -> Html:
@@ -230,7 +330,8 @@ def table(
 
 
 def _column(name: str, numbers: Collection[str], spare: Collection[str]) -> str | None:
-    return "number" if name in numbers else "spare" if name in spare else None
+    kinds = (("number", name in numbers), ("spare", name in spare))
+    return " ".join(kind for kind, applies in kinds if applies) or None
 
 
 def with_code(text: str) -> Html:

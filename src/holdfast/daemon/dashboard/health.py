@@ -52,41 +52,62 @@ class State:
 
 def health_page(view: PageContext, state: State) -> Html:
     """How things stand."""
+    has_scores = any(mean.n for by_measure in state.means.values() for mean in by_measure.values())
     return page(
         view,
         "/health",
         "Health",
-        section("Findings", _findings(state), id="findings"),
+        section("Checks", _findings(state), id="findings"),
         section("Capture", _capture(view, state.metrics), id="capture", live=True),
         section("Store", _store(state.metrics), id="store"),
         section("Models", _models(state.metrics), id="models"),
-        section("What a brief keeps", _survival(state.survival), id="survival"),
-        section("With a brief and without", _means(state.means), id="means"),
+        section("What a brief keeps", _survival(state.survival), id="survival") if state.survival else None,
+        section("With a brief and without", _means(state.means), id="means") if has_scores else None,
     )
 
 
 def _findings(state: State) -> Html:
-    listed = [
-        el(
-            "li",
-            badge("ok" if row["ok"] else "to do", "fine" if row["ok"] else "wrong"),
-            el(
-                "div",
-                el("strong", row["check"]),
-                el("p", with_code(row["detail"])),
-                el("p", "Fix: ", with_code(row["fix"]), class_="fix") if row["fix"] else None,
-            ),
-        )
-        for row in state.findings
-    ]
+    problems = [row for row in state.findings if not row["ok"]]
+    passed = [row for row in state.findings if row["ok"]]
     thorough = el(
         "p",
         el("a", "Check thoroughly", href="/health?deep=1", class_="button"),
-        " reads the whole store and sends a trial hook event.",
+        " reads the whole store and sends a trial hook event, as ",
+        code("holdfast doctor"),
+        " does.",
         class_="note",
     )
-    verdict = el("p", el("strong", state.verdict))
-    return el("div", verdict, el("ul", listed, class_="findings"), None if state.deep else thorough)
+    return el(
+        "div",
+        el(
+            "p",
+            badge("problems" if problems else "healthy", "wrong" if problems else "fine"),
+            f" {state.verdict}",
+            class_="verdict",
+            role="status",
+        ),
+        el("ul", [_finding(row) for row in problems], class_="findings") if problems else None,
+        el(
+            "details",
+            el("summary", many(len(passed), "check"), " passed"),
+            el("ul", [_finding(row) for row in passed], class_="findings"),
+            open=not problems,
+        ),
+        None if state.deep else thorough,
+    )
+
+
+def _finding(row: Row) -> Html:
+    return el(
+        "li",
+        badge("ok" if row["ok"] else "problem", "fine" if row["ok"] else "wrong"),
+        el("strong", row["check"]),
+        el(
+            "div",
+            el("p", with_code(row["detail"])),
+            el("p", "Fix: ", with_code(row["fix"]), class_="fix") if row["fix"] else None,
+        ),
+    )
 
 
 def _capture(view: PageContext, metrics: Metrics) -> Html:
@@ -99,13 +120,13 @@ def _capture(view: PageContext, metrics: Metrics) -> Html:
             el("td", capture.harness),
             el("td", capture.sessions, class_="number"),
             el("td", capture.live, class_="number"),
-            el("td", view.ago(to_iso(capture.last_event_at))),
+            el("td", view.ago(to_iso(capture.last_event_at)), class_="number"),
         )
         for capture in metrics.captured
     ]
     waiting = el("p", f"In the spool: {many(metrics.hook_events_waiting, 'hook event')}.", class_="note")
     names = ("Harness", "Sessions", "At work", "Last event")
-    return el("div", table("Harnesses", names, body, names[1:3]), waiting, _skipped(metrics))
+    return el("div", table("Harnesses", names, body, names[1:]), waiting, _skipped(metrics))
 
 
 def _skipped(metrics: Metrics) -> Html | None:
@@ -175,10 +196,7 @@ def _models(metrics: Metrics) -> Html:
     return table("Models", names, body, names[2:])
 
 
-def _survival(stored_result: Row | None) -> Html:
-    if stored_result is None:
-        hint = el("span", code("holdfast eval survival --history"), " measures it on your own sessions.")
-        return empty("Not measured yet.", hint)
+def _survival(stored_result: Row) -> Html:
     report = stored_result["report"]
     bars = [
         Bar(BUILDERS[name], share, f"{share:.0%}", "ours" if name == "holdfast" else "")
@@ -201,9 +219,6 @@ def survival_of(report: Row, builder: str) -> float | None:
 
 
 def _means(means: Mapping[Start, Mapping[str, Mean]]) -> Html:
-    if not any(mean.n for by_measure in means.values() for mean in by_measure.values()):
-        hint = el("span", code("holdfast sessions --scores"), " works out how each session went.")
-        return empty("No session was scored yet.", hint)
     return el("div", [_compared(name, {start: means[start][name] for start in Start}) for name in MEASURES])
 
 

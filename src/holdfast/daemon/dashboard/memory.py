@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
-from holdfast.daemon.dashboard.frame import PageContext, Row, badge, code, empty, many, more, page, section
-from holdfast.daemon.dashboard.html import Html, el, verbatim
+from collections.abc import Sequence
+
+from holdfast.daemon.dashboard.frame import (
+    PageContext,
+    Row,
+    badge,
+    code,
+    dotted,
+    empty,
+    many,
+    more,
+    page,
+    section,
+)
+from holdfast.daemon.dashboard.html import NOTHING, Html, el, verbatim
+from holdfast.daemon.dashboard.search import marked, result, search_path
 
 
-def memory_page(view: PageContext, query: str, matches: Row, doubts: Row | None) -> Html:
+def memory_page(view: PageContext, words: Sequence[str], matches: Row, doubts: Row | None) -> Html:
     """The memories that match the query, or all, the newest first."""
+    query = view.words
     return page(
         view,
         "/memory",
         "Memory",
         _search(query),
-        el("div", _results(view, query, matches), id="results", data_live=not query or None),
+        el("div", _results(view, words, matches), id="results", data_live=not query or None),
         _new(),
         section("Junk", _junk(doubts), id="junk"),
     )
@@ -28,22 +43,21 @@ def _search(query: str) -> Html:
         value=query,
         autocomplete="off",
         data_search="results",
-        placeholder="The port of the test server",
+        data_live="",
+        placeholder="Search memories",
+        aria_label="Search memories",
     )
-    return el(
-        "form",
-        el("label", "Search in what was remembered", for_="q"),
-        el("div", field, el("button", "Search", type="submit"), class_="line"),
-        method="get",
-        action="/memory",
-        role="search",
-    )
+    return el("form", field, method="get", action="/memory", role="search", aria_label="Memories")
 
 
-def _results(view: PageContext, query: str, matches: Row) -> Html:
+def _results(view: PageContext, words: Sequence[str], matches: Row) -> Html:
     rows = matches["items"]
-    if not rows and query:
-        return empty("Nothing fits.", "Fewer or other words may find it.")
+    if not rows and view.words:
+        return el(
+            "div",
+            empty("No memory fits.", "Fewer or other words may find it."),
+            _others(view, words, matches),
+        )
     if not rows:
         hint = el(
             "span",
@@ -52,26 +66,46 @@ def _results(view: PageContext, query: str, matches: Row) -> Html:
             ", or tell your agent to remember.",
         )
         return empty("Nothing is remembered yet.", hint)
-    cards = [_card(view, row) for row in rows]
+    listed = [_memory(view, words, row) for row in rows]
     narrower = f"The best {len(rows)} are shown; more words find others."
     note = el("p", narrower, class_="note more") if matches.get("left_out") else None
-    return el("div", el("ul", cards, class_="memories"), note, more("/memory", matches["next"], q=query))
+    return el(
+        "div",
+        el("ul", listed, class_="memories"),
+        note,
+        more("/memory", matches["next"], q=view.words),
+        _others(view, words, matches),
+    )
 
 
-def _card(view: PageContext, row: Row) -> Html:
+def _others(view: PageContext, words: Sequence[str], matches: Row) -> Html:
+    """What else `recall` finds: in sessions and in memory files."""
+    others = matches.get("others") or ()
+    if not others:
+        return NOTHING
+    return el(
+        "div",
+        el("h2", "Also in sessions and files"),
+        el("ol", [result(view, words, row) for row in others], class_="results"),
+        el("p", el("a", "All results", href=search_path({"q": view.words})), class_="more"),
+    )
+
+
+def _memory(view: PageContext, words: Sequence[str], row: Row) -> Html:
+    """A memory as a row, with what can be done with it."""
     id = str(row["id"])
-    marks = [badge(row["kind"]), badge(row["scope"]), *(badge(f"#{tag}", "tag") for tag in row["tags"])]
-    marks += [badge(label, "label") for label in row["labels"]]
+    tags = [badge(f"#{tag}", "tag") for tag in row["tags"]] + [badge(one, "label") for one in row["labels"]]
+    facts = dotted(
+        row["kind"] if row["kind"] != "fact" else "",
+        row["scope"],
+        view.ago(row["created_at"]),
+        f"recalled {many(row['times_recalled'], 'time')}" if row["times_recalled"] else "never recalled",
+        *tags,
+    )
     return el(
         "li",
-        el("p", row["text"], class_="text"),
-        el("p", [joined_mark(mark) for mark in marks], class_="marks"),
-        el(
-            "p",
-            view.ago(row["created_at"]),
-            f" · recalled {many(row['times_recalled'], 'time')} · strength {row['strength']:.2f}",
-            class_="note",
-        ),
+        el("p", marked(str(row["text"]), words), class_="text"),
+        el("p", facts, class_="note"),
         el(
             "div",
             el(
@@ -89,11 +123,6 @@ def _card(view: PageContext, row: Row) -> Html:
         class_="memory pinned" if row["pinned"] else "memory",
         id=f"memory-{id}",
     )
-
-
-def joined_mark(mark: Html) -> Html:
-    """A badge with a space after it."""
-    return el("span", mark, " ")
 
 
 def _edit(row: Row) -> Html:

@@ -8,9 +8,8 @@ from itertools import pairwise
 from typing import Final
 
 from holdfast.daemon.dashboard.html import Html, el
-from holdfast.engine.views.timeline import Moment, TimelineView, TokenCount, WorkDone
+from holdfast.engine.views.timeline import FailedCall, Moment, TimelineView, TokenCount, WorkDone
 from holdfast.lazy_dataclass import dataclass
-from holdfast.stores.codec import to_iso
 
 WIDTH: Final = 960
 BAR_HEIGHT: Final = 120
@@ -44,6 +43,41 @@ def days(bars: Sequence[Bar], title: str) -> Html:
         for number, bar in enumerate(bars)
     ]
     return picture(title, BAR_HEIGHT, drawn)
+
+
+SPARK_WIDTH: Final = 84
+SPARK_HEIGHT: Final = 20
+
+
+def sparkline(bars: Sequence[Bar], title: str) -> Html:
+    """Small bars side by side, the last one in the strongest colour; a flat line stands for zero."""
+    most = max((bar.value for bar in bars), default=0) or 1
+    step = SPARK_WIDTH / max(len(bars), 1)
+    drawn = [
+        el(
+            "rect",
+            x=round(number * step, 1),
+            y=round(SPARK_HEIGHT - _spark_height(bar.value / most), 1),
+            width=round(step - 2, 1),
+            height=round(_spark_height(bar.value / most), 1),
+            class_="last" if number == len(bars) - 1 else None,
+        )
+        for number, bar in enumerate(bars)
+    ]
+    described = ", ".join(f"{bar.label} {bar.caption}" for bar in bars)
+    return el(
+        "svg",
+        el("title", f"{title}: {described}"),
+        drawn,
+        viewBox=f"0 0 {SPARK_WIDTH} {SPARK_HEIGHT}",
+        role="img",
+        aria_label=f"{title}: {described}",
+        class_="sparkline",
+    )
+
+
+def _spark_height(share: float) -> float:
+    return 1 + share * (SPARK_HEIGHT - 1)
 
 
 def rows(bars: Sequence[Bar], title: str) -> Html:
@@ -88,14 +122,18 @@ def _share(value: float) -> float:
 
 LEFT: Final = 96
 RIGHT: Final = WIDTH - 16
-LANES: Final = {"prompt": 24, "work": 64, "pressure": 168, "checkpoint": 200, "brief": 226}
-HEIGHT: Final = 268
+TOP: Final = 10
+LANES: Final = {"prompt": 24, "work": 66, "pressure": 158, "checkpoint": 186, "brief": 212}
+HEIGHT: Final = 254
 FOOT: Final = 24
 """The space below the lanes, for the times."""
+TICK_DISTANCE: Final = 110
+COMPACTION: Final = "compaction"
+TIP_CHARS: Final = 90
 BUCKETS: Final = 140
 CURVE_MOST: Final = 300
 WORK_HIGH: Final = 30
-PRESSURE_HIGH: Final = 84
+PRESSURE_HIGH: Final = 68
 IDLE_MS: Final = 120_000
 """A longer pause is drawn as long as this."""
 _NAMES: Final = (
@@ -107,8 +145,14 @@ _NAMES: Final = (
 )
 
 
-def timeline(view: TimelineView, capacity: int, chosen: str, link: Callable[[str], str]) -> Html:
-    """The picture; what can be opened is a link."""
+def timeline(
+    view: TimelineView,
+    capacity: int,
+    chosen: str,
+    link: Callable[[str], str],
+    clock: Callable[[int], str],
+) -> Html:
+    """The picture; what can be opened is a link. `clock` writes a time as the reader's."""
     times = [
         *(entry.at for entry in view.moments),
         *(entry.at for entry in view.work),
@@ -120,11 +164,16 @@ def timeline(view: TimelineView, capacity: int, chosen: str, link: Callable[[str
         "svg",
         el("title", "What happened in this session"),
         el("desc", description),
+        _axis(times, place, clock),
         [_lane(name, label) for name, label in _NAMES],
         _work(view.work, place),
         _pressure(view.counts, capacity, place),
-        [_moment(entry, chosen, place, link) for entry in view.moments],
-        _ends(times) if times else None,
+        [_failed(entry, chosen, place, link, clock) for entry in view.failures],
+        # What is drawn later is pointed at first: a compaction reaches over all lanes.
+        [
+            _moment(entry, chosen, place, link, clock)
+            for entry in sorted(view.moments, key=lambda entry: entry.kind != COMPACTION)
+        ],
         viewBox=f"0 0 {WIDTH} {HEIGHT}",
         role="group",
         aria_label="Timeline",
@@ -153,18 +202,44 @@ def _lane(name: str, label: str) -> Html:
     return el("g", line, el("text", label, x=0, y=y + 4, class_="label"))
 
 
-def _ends(times: Sequence[int]) -> Html:
-    """The first and the last time: since pauses are cut short, no scale in between would be true."""
-    y, first, last = HEIGHT - 4, min(times), max(times)
+def _axis(times: Sequence[int], place: Callable[[int], float], clock: Callable[[int], str]) -> list[Html]:
+    """Times at even distances; since pauses are cut short, each says the time of what is drawn above it."""
+    ticks: list[tuple[float, int]] = []
+    for at in sorted(set(times)):
+        x = place(at)
+        if not ticks or x - ticks[-1][0] >= TICK_DISTANCE:
+            ticks.append((x, at))
+    return [
+        el(
+            "g",
+            el("line", x1=x, x2=x, y1=TOP, y2=HEIGHT - FOOT, class_="tick"),
+            el("text", clock(at), x=x, y=HEIGHT - 6, text_anchor=_anchor(x), class_="label"),
+        )
+        for x, at in ticks
+    ]
+
+
+def _anchor(x: float) -> str:
+    return "start" if x < LEFT + TICK_DISTANCE / 2 else "end" if x > RIGHT - TICK_DISTANCE / 2 else "middle"
+
+
+def _failed(
+    failed: FailedCall,
+    chosen: str,
+    place: Callable[[int], float],
+    link: Callable[[str], str],
+    clock: Callable[[int], str],
+) -> Html:
+    x, y = place(failed.at), LANES["work"] + 8
     return el(
-        "g",
-        el("text", f"from {_moment_of(first)}", x=LEFT, y=y, class_="label"),
-        el("text", f"to {_moment_of(last)}", x=RIGHT, y=y, text_anchor="end", class_="label"),
+        "a",
+        el("path", d=f"M{x - 4} {y - 4}l8 8m0-8l-8 8"),
+        el("rect", x=x - 6, y=y - 6, width=12, height=12, class_="reach"),
+        href=link(failed.id),
+        class_="moment failure",
+        aria_label=f"failure, {clock(failed.at)}: {failed.subject[:TIP_CHARS]}: {failed.error[:TIP_CHARS]}",
+        aria_current="true" if failed.id == chosen else None,
     )
-
-
-def _moment_of(at: int) -> str:
-    return to_iso(at)[:16].replace("T", " ") + " UTC"
 
 
 def _work(work: Sequence[WorkDone], place: Callable[[int], float]) -> Html:
@@ -209,21 +284,26 @@ def _pressure(counts: Sequence[TokenCount], capacity: int, place: Callable[[int]
     )
 
 
-def _moment(moment: Moment, chosen: str, place: Callable[[int], float], link: Callable[[str], str]) -> Html:
-    x = place(moment.at)
-    is_chosen = "true" if moment.id == chosen else None
+def _moment(
+    moment: Moment,
+    chosen: str,
+    place: Callable[[int], float],
+    link: Callable[[str], str],
+    clock: Callable[[int], str],
+) -> Html:
+    # The script shows the label when the link is pointed at or focused.
     return el(
         "a",
-        el("title", f"{moment.kind}: {moment.title}"),
-        _sign(moment.kind, x),
+        _sign(moment.kind, place(moment.at)),
         href=link(moment.id),
         class_=f"moment {moment.kind}",
-        aria_current=is_chosen,
+        aria_label=f"{moment.kind}, {clock(moment.at)}: {moment.title}",
+        aria_current="true" if moment.id == chosen else None,
     )
 
 
 def _sign(kind: str, x: float) -> Html:
-    if kind == "compaction":
+    if kind == COMPACTION:
         return el(
             "g",
             el("line", x1=x, x2=x, y1=8, y2=HEIGHT - FOOT - 8),

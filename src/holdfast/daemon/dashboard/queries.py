@@ -3,27 +3,42 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Final
 
+from holdfast.core.brief.brief_input import Item, Reason
 from holdfast.core.brief.compose import Receipt
 from holdfast.core.documents.continuity import LayerName
-from holdfast.core.events.event import Compacted
+from holdfast.core.events.durations import DAY_MS
+from holdfast.core.events.event import Compacted, Event, ToolCalled, ToolReturned
 from holdfast.core.memory.memory import Memory
 from holdfast.core.session.checkpoint import Checkpoint
 from holdfast.core.session.score import SessionScore
-from holdfast.core.session.session import Session
-from holdfast.core.text.strings import shortened
+from holdfast.core.session.session import Phase, Session
+from holdfast.core.text.strings import one_line, shortened
 from holdfast.daemon.api.dependencies import Paging
 from holdfast.daemon.api.memories import NOWHERE
 from holdfast.daemon.api.project_files import layer_rows, ledger_row
 from holdfast.daemon.api.reviews import candidate_row
-from holdfast.daemon.dashboard.continuity import TITLES, EditableText
+from holdfast.daemon.api.sessions import diff_row
+from holdfast.daemon.dashboard.briefs import reason_words
+from holdfast.daemon.dashboard.continuity import (
+    EXPLAINED,
+    LAYER_EMPTY,
+    LEDGER_EMPTY,
+    LEDGER_OFF,
+    LEDGER_ON,
+    TITLES,
+    EditableText,
+)
+from holdfast.daemon.dashboard.frame import session_path
+from holdfast.daemon.dashboard.home import HomeFacts
+from holdfast.daemon.dashboard.sessions import SessionPageFacts
 from holdfast.engine.briefing import resume
 from holdfast.engine.documents import continuity as continuity_files
-from holdfast.engine.documents import dream, ledger
+from holdfast.engine.documents import dream, handoff, ledger
 from holdfast.engine.engine import Engine
 from holdfast.engine.health import examine
 from holdfast.engine.health.doctor import verdict_of
@@ -34,6 +49,7 @@ from holdfast.engine.recording.imported_work import with_work
 from holdfast.engine.repository.projects import project_named
 from holdfast.engine.views import measurements, timeline
 from holdfast.engine.views.measurements import Metrics, measure
+from holdfast.engine.views.search import SearchKind, SearchRequest, search
 from holdfast.engine.views.serialisation import (
     Row,
     TitleLookup,
@@ -43,42 +59,229 @@ from holdfast.engine.views.serialisation import (
     session_row,
     title_lookup,
 )
-from holdfast.engine.views.timeline import Point, TimelineView, timeline_view
+from holdfast.engine.views.timeline import Moment, Point, TimelineView, timeline_view
+from holdfast.errors import NotThere
 from holdfast.files import ledger as ledger_files
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import EVERYWHERE, START, PageMark
 from holdfast.stores.codec import to_iso
 
 LIVE_MOST: Final = 24
-CHECKPOINTS_SHOWN: Final = 50
+RECENT_SHOWN: Final = 40
+LATEST_SHOWN: Final = 10
+FEED_SHOWN: Final = 14
+RECEIPTS_LOOKED_AT: Final = 60
+MEMORIES_IN_FEED: Final = 3
+PROJECTS_LOOKED_INTO: Final = 20
+STATEMENT_CHARS: Final = 220
+GOAL_CHARS: Final = 120
+BRIEFS_LISTED: Final = 12
+CALLS_LOOKED_AT: Final = 100
+NEIGHBOURS_SHOWN: Final = 2
+GOAL: Final = "Goal"
+CHECKPOINTS_SHOWN: Final = 20
 ABOUT_CHARS: Final = 160
 DOUBTS_SHOWN: Final = 50
 PAST_SHOWN: Final = 5
 SAME_WINDOW_MS: Final = 300_000
 EVENTS_LOOKED_AT: Final = 400
 SCORES_LOOKED_AT: Final = 500
+OTHERS_SHOWN: Final = 5
 FOUND_MOST: Final = 20
 """One page: a person who does not find it adds words instead of reading on."""
 
 
-def sessions(engine: Engine, paging: Paging) -> tuple[list[Row], Row]:
-    """The live sessions, and a page of all."""
-    live = engine.store.live_sessions()[:LIVE_MOST] if paging.behind == START else []
-    rows = engine.store.page_of_sessions("", paging.behind, paging.rows_to_fetch)
-    latest = paging.page(
-        rows,
-        lambda session: PageMark(session.last_event_at, session.key),
-        lambda session: session_row(engine, session),
+def home(engine: Engine, home: Path, days: Sequence[int]) -> HomeFacts:
+    """What the home page shows: problems, live and latest sessions, the news, and the counts by day."""
+    recent = engine.store.page_of_sessions("", START, RECENT_SHOWN)
+    live = engine.store.live_sessions()[:LIVE_MOST]
+    live_keys = {session.key for session in live}
+    verdict = verdict_of(examine.at_a_glance(engine, Surroundings(home, engine.user_home, os.environ)))
+    others = [session for session in recent if session.key not in live_keys][:LATEST_SHOWN]
+    return HomeFacts(
+        [_live(engine, session) for session in live],
+        [session_row(engine, session) for session in others],
+        _feed(engine, recent),
+        [each.row for each in verdict.problems],
+        engine.store.activity(days),
     )
-    return [_live(engine, session) for session in live], latest
 
 
 def _live(engine: Engine, session: Session) -> Row:
     checkpoints = engine.store.checkpoints_of_session(session.key, 1)
+    statements = session.trail.statements
     return {
         **session_row(engine, session),
         "last_checkpoint": to_iso(checkpoints[0].created_at) if checkpoints else None,
+        "last_statement": _prose(statements[-1].text) if statements else "",
     }
+
+
+def _prose(text: str) -> str:
+    """The beginning of a message, up to its first block of code."""
+    words = text.partition("```")[0].replace("**", "")
+    return shortened(one_line(words or text), STATEMENT_CHARS)
+
+
+def _feed(engine: Engine, recent: Sequence[Session]) -> list[Row]:
+    """The latest briefs, crashes, memories, and handoffs that wait; the newest first."""
+    titles = title_lookup(engine)
+    receipts = engine.store.receipts("", RECEIPTS_LOOKED_AT)
+    rows = [
+        *_each_once(_brief_news(receipt, titles) for receipt in receipts if receipt.reason in _NEWS),
+        *(_crashed(session, titles) for session in recent if session.phase is Phase.ORPHANED),
+        *(
+            _remembered(memory)
+            for memory in engine.store.page_of_memories(EVERYWHERE, START, MEMORIES_IN_FEED)
+        ),
+    ]
+    rows.sort(key=lambda row: str(row["at"]), reverse=True)
+    return [*_handoffs_waiting(recent), *rows[:FEED_SHOWN]]
+
+
+_NEWS: Final = frozenset(
+    {Reason.COMPACT, Reason.LATE, Reason.STARTUP, Reason.CLEAR, Reason.FORK, Reason.RESUME}
+)
+"""The reasons of briefs that are news: others are given in passing."""
+
+
+def _each_once(rows: Iterable[Row]) -> list[Row]:
+    """The latest row of each kind about a session, with how often that happened."""
+    latest: dict[tuple[object, object], Row] = {}
+    for row in rows:
+        first = latest.setdefault((row["kind"], row["key"]), {**row, "times": 0})
+        first["times"] = int(str(first["times"])) + 1
+    return list(latest.values())
+
+
+def _brief_news(receipt: Receipt, titles: TitleLookup) -> Row:
+    is_compaction = receipt.reason in (Reason.COMPACT, Reason.LATE)
+    return {
+        "kind": "compaction" if is_compaction else "brief",
+        "key": receipt.session,
+        "at": to_iso(receipt.created_at),
+        "title": titles(receipt.session) or receipt.session,
+        "href": f"/briefs/{receipt.id}",
+        "detail": "" if is_compaction else reason_words(receipt.reason),
+    }
+
+
+def _crashed(session: Session, titles: TitleLookup) -> Row:
+    return {
+        "kind": "crash",
+        "at": to_iso(session.ended_at or session.last_event_at),
+        "title": titles(session.key) or session.key,
+        "href": session_path(session.key),
+        "detail": "",
+    }
+
+
+def _remembered(memory: Memory) -> Row:
+    return {
+        "kind": "memory",
+        "at": to_iso(memory.created_at),
+        "title": shortened(one_line(memory.text), ABOUT_CHARS),
+        "href": f"/memory#memory-{memory.id}",
+        "detail": "",
+    }
+
+
+def _handoffs_waiting(recent: Sequence[Session]) -> list[Row]:
+    """The open handoffs of the projects that were worked on last; others are not looked into."""
+    projects = {session.project.root: session.project for session in reversed(recent)}
+    waiting = [
+        (project, each)
+        for project in list(projects.values())[-PROJECTS_LOOKED_INTO:]
+        for each in handoff.all_handoffs(project)
+        if each.head.is_open
+    ]
+    each_once = {each.path: (project, each) for project, each in waiting}
+    return [
+        {
+            "kind": "handoff",
+            "at": each.head.created,
+            "title": each.head.purpose,
+            "href": session_path(each.head.session),
+            "detail": PurePath(project.path).name,
+        }
+        for project, each in each_once.values()
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class ListFilter:
+    """What of a list is shown; an empty field lets everything pass."""
+
+    project: str = ""
+    harness: str = ""
+    days: int = 0
+    kind: str = ""
+
+    def since(self, now: int) -> int:
+        """The time with which the list begins."""
+        return now - self.days * DAY_MS if self.days else 0
+
+    @property
+    def row(self) -> Row:
+        """The filter as the page's fields have it."""
+        days = str(self.days) if self.days else ""
+        return {"project": self.project, "harness": self.harness, "since": days, "kind": self.kind}
+
+
+def projects_and_harnesses(engine: Engine) -> tuple[list[Row], list[str]]:
+    """What lists can be filtered by."""
+    rows: list[Row] = [
+        {"project_id": project.project_id, "path": project.path} for project in engine.store.projects()
+    ]
+    return rows, [captured.harness for captured in engine.store.captured()]
+
+
+def sessions(engine: Engine, chosen_filter: ListFilter, paging: Paging) -> Row:
+    """A page of the sessions that the filter lets pass."""
+    rows = engine.store.page_of_sessions(
+        chosen_filter.project,
+        paging.behind,
+        paging.rows_to_fetch,
+        chosen_filter.harness,
+        chosen_filter.since(engine.clock()),
+    )
+    return paging.page(
+        rows,
+        lambda session: PageMark(session.last_event_at, session.key),
+        lambda session: session_row(engine, session),
+    )
+
+
+def results(engine: Engine, words: str, chosen_filter: ListFilter) -> list[Row]:
+    """The results of a search."""
+    kinds = {kind.value: kind for kind in SearchKind}
+    since = chosen_filter.since(engine.clock())
+    request = SearchRequest(
+        words, kinds.get(chosen_filter.kind), chosen_filter.project, chosen_filter.harness, since
+    )
+    return search(engine, request)
+
+
+def passages(engine: Engine, id: str) -> list[Row]:
+    """A text that was found, and those beside it in its session."""
+    documents = engine.store.around([id], NEIGHBOURS_SHOWN, EVERYWHERE)
+    if not any(document.id == id for document in documents):
+        raise NotThere("this text is gone", "It may have been forgotten, or has served its time.")
+    documents.sort(key=lambda document: document.place)
+    session = next((document.session for document in documents if document.id == id), "")
+    stored = engine.store.session(session) if session else None
+    row = session_row(engine, stored) if stored else None
+    return [
+        {
+            "id": document.id,
+            "kind": document.kind,
+            "text": document.text,
+            "at": to_iso(document.at) if document.at else None,
+            "source": document.source,
+            "session": row,
+        }
+        for document in documents
+    ]
 
 
 def would_keep(engine: Engine, key: str) -> str:
@@ -86,68 +289,116 @@ def would_keep(engine: Engine, key: str) -> str:
     return resume.preview_if_compacted(engine, _session(engine, key)).brief.text
 
 
-@dataclass(frozen=True, slots=True)
-class SessionDetails:
-    """All that a session's page shows."""
-
-    row: Row
-    timeline_view: TimelineView
-    checkpoints: list[Row]
-    point: Row | None
-
-
-def one_session(engine: Engine, key: str, point: str) -> SessionDetails:
-    """A session, its timeline, its checkpoints, and the chosen point."""
+def one_session(engine: Engine, key: str, point: str, compared: tuple[str, str]) -> SessionPageFacts:
+    """A session, its timeline, its checkpoints and briefs, the chosen point, and two checkpoints compared."""
     session = _session(engine, key)
     key = session.key
     shown = with_work(engine, session)
-    checkpoints = engine.store.checkpoints_of_session(key, CHECKPOINTS_SHOWN)
-    return SessionDetails(
+    older, newer = map(engine.store.checkpoint, compared)
+    checkpoints = engine.store.checkpoints_of_session(key, CHECKPOINTS_SHOWN + 1)
+    before = [*checkpoints[1:], None][: len(checkpoints)]
+    return SessionPageFacts(
         {**session_details_row(engine, shown.session), "note": shown.note},
         timeline_view(engine, key),
-        [_checkpoint_row(checkpoint) for checkpoint in checkpoints],
+        [_checkpoint_row(*each) for each in zip(checkpoints, before, strict=True)][:CHECKPOINTS_SHOWN],
+        [_brief_link(receipt) for receipt in engine.store.receipts(key, BRIEFS_LISTED)],
+        [_brief_link(receipt) for receipt in engine.store.receipts_made_from(key, BRIEFS_LISTED)],
         _point(engine, key, point) if point else None,
+        diff_row(older, newer) if older and newer else None,
     )
 
 
-def _checkpoint_row(checkpoint: Checkpoint) -> Row:
-    """A checkpoint as one line; its full text is shown when it is chosen."""
-    about = checkpoint.outline.summary or checkpoint.digest
+def _brief_link(receipt: Receipt) -> Row:
+    return {"id": receipt.id, "reason": receipt.reason.value, "created_at": to_iso(receipt.created_at)}
+
+
+def _checkpoint_row(checkpoint: Checkpoint, before: Checkpoint | None) -> Row:
+    """A checkpoint as one line: when, why, and how many lines changed since the one before."""
+    now = set(checkpoint.digest.splitlines())
+    then = set(before.digest.splitlines()) if before else set[str]()
     return {
         "id": checkpoint.id,
         "created_at": to_iso(checkpoint.created_at),
         "trigger": checkpoint.trigger,
         "prompt_count": checkpoint.prompt_count,
-        "about": shortened(about, ABOUT_CHARS),
+        "added": len(now - then) if before else None,
+        "removed": len(then - now) if before else None,
     }
 
 
+def one_checkpoint(engine: Engine, id: str) -> tuple[Row, Row | None]:
+    """A checkpoint, and what changed since the one before it in its session."""
+    checkpoint = engine.store.checkpoint(id)
+    if checkpoint is None:
+        raise NotThere(f"there is no checkpoint `{id}`", "It may have served its time.")
+    mark = PageMark(checkpoint.created_at, checkpoint.id)
+    before = engine.store.page_of_session_checkpoints(checkpoint.session, mark, 1)
+    row: Row = {
+        "session_key": checkpoint.session,
+        "title": title_lookup(engine)(checkpoint.session),
+        "trigger": checkpoint.trigger,
+        "created_at": to_iso(checkpoint.created_at),
+        "digest": checkpoint.digest,
+    }
+    return row, diff_row(before[0], checkpoint) if before else None
+
+
 def _point(engine: Engine, key: str, id: str) -> Row | None:
+    """The checkpoint, brief or record with that id, with the command if it is a command's result."""
     checkpoint, receipt = engine.store.checkpoint(id), engine.store.receipt(id)
     point: Point | None = None
+    command = ""
     if checkpoint and checkpoint.session == key:
         point = timeline.of_checkpoint(checkpoint)
     elif receipt and receipt.session == key:
         point = timeline.of_receipt(receipt)
-    else:
-        events = engine.store.events_from(key, id, 1)
-        point = timeline.of_event(events[0]) if events and events[0].record == id else None
-    return {**asdict(point), "at": to_iso(point.at)} if point else None
+    elif event := _event_named(engine, key, id):
+        point = timeline.of_event(event)
+        command = _command_of(engine, event) if isinstance(event, ToolReturned) else ""
+    return {**asdict(point), "at": to_iso(point.at), "command": command} if point else None
+
+
+def _event_named(engine: Engine, key: str, source: str) -> Event | None:
+    """The event of that record, or of the one that it is a part of."""
+    for record in dict.fromkeys((source, source.partition("/")[0])):
+        events = engine.store.events_from(key, record, 1)
+        if events and events[0].record == record:
+            return events[0]
+    return None
+
+
+def _command_of(engine: Engine, returned: ToolReturned) -> str:
+    """What was called: one of the events shortly before."""
+    mark = PageMark(returned.at + 1, "")
+    before = engine.store.page_of_events(returned.session, mark, CALLS_LOOKED_AT)
+    calls = (one for one in before if isinstance(one, ToolCalled) and one.call == returned.call)
+    return next((call.subject or call.tool for call in calls), "")
 
 
 def redacted_timeline(view: TimelineView, redact: Callable[[list[str]], list[str]]) -> TimelineView:
-    """The same timeline with redacted titles."""
-    titles = redact([moment.title for moment in view.moments])
-    moments = (replace(moment, title=title) for moment, title in zip(view.moments, titles, strict=True))
-    return replace(view, moments=tuple(moments))
+    """The same timeline with redacted texts."""
+    subjects = redact([failed.subject for failed in view.failures])
+    errors = redact([failed.error for failed in view.failures])
+    return replace(
+        view,
+        moments=_with_titles(view.moments, redact),
+        prompts=_with_titles(view.prompts, redact),
+        failures=tuple(
+            replace(failed, subject=subject, error=error)
+            for failed, subject, error in zip(view.failures, subjects, errors, strict=True)
+        ),
+    )
+
+
+def _with_titles(moments: Sequence[Moment], redact: Callable[[list[str]], list[str]]) -> tuple[Moment, ...]:
+    titles = redact([moment.title for moment in moments])
+    return tuple(replace(moment, title=title) for moment, title in zip(moments, titles, strict=True))
 
 
 def briefs(engine: Engine, paging: Paging) -> Row:
     """A page of the briefs that were given."""
-    rows, titles = (
-        engine.store.page_of_receipts("", paging.behind, paging.rows_to_fetch),
-        title_lookup(engine),
-    )
+    rows = engine.store.page_of_receipts("", paging.behind, paging.rows_to_fetch)
+    titles = title_lookup(engine)
     return paging.page(
         rows,
         lambda receipt: PageMark(receipt.created_at, receipt.id),
@@ -161,13 +412,79 @@ def _brief_row(receipt: Receipt, titles: TitleLookup) -> Row:
     row = {
         name: value for name, value in receipt_row(receipt, titles).items() if name not in ("text", "items")
     }
-    return {**row, "said": sum(item.rendered for item in items), "known": len(items)}
+    counts = {"said": sum(item.rendered for item in items), "known": len(items)}
+    return {**row, **counts, **_about(receipt, titles)}
 
 
-def one_brief(engine: Engine, id: str) -> tuple[Row, str]:
-    """A brief, and the harness's own summary of the same window."""
-    receipt = brief_named(engine.store, id)
-    return receipt_row(receipt, title_lookup(engine)), _summary(engine, receipt)
+def _about(receipt: Receipt, titles: TitleLookup) -> Row:
+    """What a brief is about: the goal that it states, and the titles of its sessions."""
+    goals = [item for item in receipt.items if item.rendered and item.section == GOAL]
+    goal = max(goals, key=lambda item: item.score).text if goals else ""
+    return {
+        "goal": shortened(one_line(goal), GOAL_CHARS),
+        "title": titles(receipt.session),
+        "source_title": titles(receipt.predecessor) if receipt.predecessor else "",
+    }
+
+
+def one_brief(engine: Engine, id: str) -> tuple[Row, list[Row], str]:
+    """A brief, its lines with where each is from, and the harness's own summary of the same window."""
+    receipt, titles = brief_named(engine.store, id), title_lookup(engine)
+    row = {**receipt_row(receipt, titles), **_about(receipt, titles)}
+    return row, _brief_lines(engine, receipt), _summary(engine, receipt)
+
+
+def _brief_lines(engine: Engine, receipt: Receipt) -> list[Row]:
+    """The lines of a brief, each with the source of what it says."""
+    rendered = [item for item in receipt.items if item.rendered and item.text]
+    key = receipt.predecessor or receipt.session
+    lines: list[Row] = []
+    for line in receipt.text.splitlines():
+        bare = line.removeprefix("- ").strip()
+        item = next((one for one in rendered if bare and _says(bare, one.text)), None)
+        origin = _origin(engine, key, item) if item else {"origin": "", "point": "", "at": None}
+        lines.append({"text": line, "session_key": key, **origin})
+    return lines
+
+
+def _says(line: str, text: str) -> bool:
+    return not line.startswith(("#", "<")) and (one_line(text) in line or line in one_line(text))
+
+
+def _origin(engine: Engine, key: str, item: Item) -> Row:
+    """Where an item of a brief comes from."""
+    at = to_iso(item.at) if item.at else None
+    event = _event_named(engine, key, item.source)
+    if event is not None:
+        kind = timeline.of_event(event).kind
+        return {"origin": _ORIGINS.get(kind, kind), "point": event.record, "at": at}
+    origin = _ORIGINS_OF_KINDS.get(item.kind, "")
+    return {"origin": origin, "point": "", "at": at if origin and item.kind not in _NOW else None}
+
+
+_ORIGINS: Final = {
+    "prompt": "you",
+    "statement": "agent",
+    "tool": "command",
+    "result": "command",
+    "todos": "to-do list",
+    "compaction": "harness's summary",
+    "digest": "agent's digest",
+    "subagent": "subagent",
+}
+
+
+_ORIGINS_OF_KINDS: Final = {
+    "since": "the files now",
+    "git": "git now",
+    "todo": "to-do list",
+    "check": "command",
+    "edit": "file edited",
+    "read": "file read",
+    "query": "suggested search",
+}
+"""What an item of a brief comes from, where that is no record."""
+_NOW: Final = frozenset({"since", "git", "query"})
 
 
 def _summary(engine: Engine, receipt: Receipt) -> str:
@@ -190,7 +507,8 @@ def memories(engine: Engine, words: str, paging: Paging) -> Row:
     ids = [memory.id for memory in recall.look_up(engine, NOWHERE, query)]
     by_id: dict[str, Memory] = {memory.id: memory for memory in engine.store.memories_named(ids[:FOUND_MOST])}
     items = [memory_row(by_id[id], now) for id in ids if id in by_id]
-    return {"items": items, "next": None, "left_out": len(ids) > FOUND_MOST}
+    others = [row for row in search(engine, SearchRequest(words)) if row["kind"] != "memory"][:OTHERS_SHOWN]
+    return {"items": items, "next": None, "left_out": len(ids) > FOUND_MOST, "others": others}
 
 
 def doubts(engine: Engine) -> Row:
@@ -220,8 +538,16 @@ def _layer(row: Row, put: str, versions: Sequence[Path]) -> EditableText:
         {"at": to_iso(int(path.stem)), "text": path.read_text(encoding="utf-8", errors="replace")}
         for path in versions[:PAST_SHOWN]
     ]
+    layer = str(row["layer"])
     return EditableText(
-        TITLES[str(row["layer"])], str(row["path"]), str(row["text"]), str(row["print"]), put, past
+        TITLES[layer],
+        str(row["path"]),
+        str(row["text"]),
+        str(row["print"]),
+        put,
+        past,
+        explained=EXPLAINED[layer],
+        when_empty=LAYER_EMPTY,
     )
 
 
@@ -246,6 +572,8 @@ def _ledger(engine: Engine, home: Path, chosen: str) -> EditableText:
         f"/api/projects/{chosen}/ledger",
         past,
         [*warnings, *notes],
+        LEDGER_ON if engine.config(project).session.ledger else LEDGER_OFF,
+        LEDGER_EMPTY,
     )
 
 

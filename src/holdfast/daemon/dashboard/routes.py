@@ -6,41 +6,50 @@ Everything that a page shows is redacted here, before it becomes HTML.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import tzinfo
 from typing import Final
+from urllib.parse import unquote
+from zoneinfo import ZoneInfo
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from holdfast import __version__
 from holdfast.core.evaluation.scores import compare_by_start
+from holdfast.core.memory.ranking import query_words
 from holdfast.daemon.access import COOKIE, COOKIE_DAYS
 from holdfast.daemon.api.dependencies import Executor, Paging
 from holdfast.daemon.api.events import HEADS_MOST, state_hash
-from holdfast.daemon.api.sessions import diff_row
 from holdfast.daemon.dashboard import frame, queries
+from holdfast.daemon.dashboard.briefs import brief_page, briefs_page
 from holdfast.daemon.dashboard.continuity import continuity_page, review_page
 from holdfast.daemon.dashboard.frame import PageContext, empty, page
 from holdfast.daemon.dashboard.health import State, health_page
-from holdfast.daemon.dashboard.html import Html
+from holdfast.daemon.dashboard.home import days_of_week, home_page, sessions_page
+from holdfast.daemon.dashboard.html import Html, el
 from holdfast.daemon.dashboard.memory import memory_page
-from holdfast.daemon.dashboard.sessions import (
-    brief_page,
-    briefs_page,
-    compaction_page,
-    now_page,
-    session_page,
-)
+from holdfast.daemon.dashboard.queries import ListFilter
+from holdfast.daemon.dashboard.search import passage_page, search_page
+from holdfast.daemon.dashboard.sessions import checkpoint_page, compaction_page, session_page
 from holdfast.engine.engine import Engine
 from holdfast.errors import HoldfastError, NotThere
+
+MOST_DIGITS: Final = 4
 
 
 def routes() -> list[Route]:
     """Every page, and the assets."""
     pages = (
-        ("/", _now),
+        ("/", _home),
+        ("/search", _search),
+        ("/passages/{id}", _passage),
+        ("/sessions", _sessions),
         ("/sessions/{key:path}/kept", _would_keep),
         ("/sessions/{key:path}", _session),
+        ("/checkpoints/{id}", _checkpoint),
         ("/briefs", _briefs),
         ("/briefs/{id}", _brief),
         ("/memory", _memory),
@@ -65,6 +74,11 @@ class PageRequest:
         self.home = self.executor.dispatcher.home
         self.project = self.query.get("project", "")[:200]
         self.redacted = self.executor.redacted
+        self.words = self.query.get("q", "")[:500].strip()
+        self.filter = ListFilter(
+            self.project, self.query.get("harness", "")[:100], self._days(), self.query.get("kind", "")[:20]
+        )
+        self.zone = _zone(unquote(request.cookies.get("zone", "")[:100]))
         self.seen = ""
         self.alerts = tuple(
             self.redacted([problem.notice for problem in self.executor.dispatcher.unreadable()])
@@ -82,14 +96,34 @@ class PageRequest:
 
     def view(self) -> PageContext:
         """What every page needs."""
+        engine = self.executor.dispatcher.engine
         return PageContext(
-            self.executor.dispatcher.engine.clock(), self.theme, __version__, self.seen, self.alerts
+            engine.clock(),
+            self.theme,
+            __version__,
+            self.seen,
+            self.alerts,
+            self.zone,
+            str(engine.user_home),
+            self.words,
         )
+
+    def _days(self) -> int:
+        days = self.query.get("since", "")
+        return int(days) if days.isdecimal() and len(days) <= MOST_DIGITS else 0
 
     def _made(self, made: Callable[[PageRequest, Engine], Html], engine: Engine) -> Html:
         # Before anything else is fetched: a change meanwhile counts as not seen.
         self.seen = state_hash(engine.store.heads(HEADS_MOST))
         return made(self, engine)
+
+
+def _zone(name: str) -> tzinfo | None:
+    """The time zone of that name; None, which stands for this machine's, if there is no such."""
+    try:
+        return ZoneInfo(name) if name else None
+    except (ValueError, OSError):
+        return None
 
 
 def _answering(made: Callable[[PageRequest, Engine], Html]) -> Callable[[Request], Awaitable[Response]]:
@@ -100,18 +134,70 @@ def _answering(made: Callable[[PageRequest, Engine], Html]) -> Callable[[Request
         try:
             return HTMLResponse(await page_request.worked_out(made))
         except HoldfastError as error:
-            texts = page_request.redacted([error.message, error.hint])
             status = 404 if isinstance(error, NotThere) else 409
-            return HTMLResponse(
-                page(page_request.view(), "", "Not to be had", empty(texts[0], texts[1])), status
+            return _problem(page_request, status, error.message, error.hint)
+        except TimeoutError:
+            return _problem(
+                page_request, 503, "It takes longer than anybody should wait.", "Try again later."
             )
+        except HTTPException as error:
+            return _problem(page_request, error.status_code, str(error.detail), "")
 
     return answer
 
 
-def _now(request: PageRequest, engine: Engine) -> Html:
-    live, recent = request.redacted(queries.sessions(engine, request.paging(15)))
-    return now_page(request.view(), live, recent)
+_TITLES: Final = {404: "Not found", 503: "Not now"}
+
+
+def _problem(request: PageRequest, status: int, message: str, hint: str) -> Response:
+    """A page that says why there is no other, and where to go on."""
+    texts = request.redacted([message, hint])
+    ways = el("p", el("a", "Home", href="/"), " · ", el("a", "Sessions", href="/sessions"))
+    shown = empty(f"{texts[0][:1].upper()}{texts[0][1:]}", texts[1])
+    return HTMLResponse(page(request.view(), "", _TITLES.get(status, "Not to be had"), shown, ways), status)
+
+
+def unknown_address(request: Request) -> Response | None:
+    """The page for an address that nothing is at; None for a program, which gets its usual answer."""
+    path = request.url.path
+    is_person = "text/html" in request.headers.get("accept", "") and request.method == "GET"
+    if path.startswith(("/api/", "/mcp", "/static/")) or not is_person:
+        return None
+    return _problem(PageRequest(request), 404, "There is no page at this address.", path[:200])
+
+
+def _home(request: PageRequest, engine: Engine) -> Html:
+    view = request.view()
+    facts = queries.home(engine, request.home, days_of_week(view))
+    live, recent, feed, problems = request.redacted((facts.live, facts.recent, facts.feed, facts.problems))
+    return home_page(view, replace(facts, live=live, recent=recent, feed=feed, problems=problems))
+
+
+def _sessions(request: PageRequest, engine: Engine) -> Html:
+    listed = queries.sessions(engine, request.filter, request.paging(40))
+    projects, harnesses = queries.projects_and_harnesses(engine)
+    return sessions_page(
+        request.view(), request.redacted(listed), request.redacted(projects), harnesses, request.filter.row
+    )
+
+
+def _search(request: PageRequest, engine: Engine) -> Html:
+    results = queries.results(engine, request.words, request.filter) if request.words else None
+    projects, harnesses = queries.projects_and_harnesses(engine)
+    return search_page(
+        request.view(),
+        query_words(request.words),
+        request.redacted(results),
+        request.redacted(projects),
+        harnesses,
+        request.filter.row,
+    )
+
+
+def _passage(request: PageRequest, engine: Engine) -> Html:
+    id = request.path["id"]
+    rows = request.redacted(queries.passages(engine, id))
+    return passage_page(request.view(), query_words(request.words), rows, id)
 
 
 def _would_keep(request: PageRequest, engine: Engine) -> Html:
@@ -121,28 +207,43 @@ def _would_keep(request: PageRequest, engine: Engine) -> Html:
 
 def _session(request: PageRequest, engine: Engine) -> Html:
     key, point = request.path["key"], request.query.get("point", "")[:500]
-    older, newer = (engine.store.checkpoint(request.query.get(name, "")[:200]) for name in ("older", "newer"))
-    session = queries.one_session(engine, key, point)
-    row, checkpoints, chosen = request.redacted((session.row, session.checkpoints, session.point))
-    changed = request.redacted(diff_row(older, newer)) if older and newer else None
-    timeline_view = queries.redacted_timeline(session.timeline_view, request.redacted)
-    return session_page(request.view(), row, timeline_view, checkpoints, chosen, changed)
+    compared = request.query.get("older", "")[:200], request.query.get("newer", "")[:200]
+    facts = queries.one_session(engine, key, point, compared)
+    row, checkpoints, chosen, changed = request.redacted(
+        (facts.row, facts.checkpoints, facts.point, facts.changed)
+    )
+    timeline_view = queries.redacted_timeline(facts.timeline_view, request.redacted)
+    shown = replace(
+        facts,
+        row=row,
+        timeline_view=timeline_view,
+        checkpoints=checkpoints,
+        point=chosen,
+        changed=changed,
+    )
+    return session_page(request.view(), shown)
+
+
+def _checkpoint(request: PageRequest, engine: Engine) -> Html:
+    row, changed = request.redacted(queries.one_checkpoint(engine, request.path["id"]))
+    return checkpoint_page(request.view(), row, changed)
 
 
 def _briefs(request: PageRequest, engine: Engine) -> Html:
-    return briefs_page(request.view(), request.redacted(queries.briefs(engine, request.paging(20))))
+    return briefs_page(request.view(), request.redacted(queries.briefs(engine, request.paging(30))))
 
 
 def _brief(request: PageRequest, engine: Engine) -> Html:
-    row, summary = request.redacted(queries.one_brief(engine, request.path["id"]))
-    return brief_page(request.view(), row, summary)
+    row, lines, summary = request.redacted(queries.one_brief(engine, request.path["id"]))
+    return brief_page(request.view(), row, lines, summary)
 
 
 def _memory(request: PageRequest, engine: Engine) -> Html:
-    words = request.query.get("q", "")[:500].strip()
-    matches = queries.memories(engine, words, request.paging(20))
+    matches = queries.memories(engine, request.words, request.paging(20))
     doubts = queries.doubts(engine) if request.query.get("audit") else None
-    return memory_page(request.view(), words, request.redacted(matches), request.redacted(doubts))
+    return memory_page(
+        request.view(), query_words(request.words), request.redacted(matches), request.redacted(doubts)
+    )
 
 
 def _continuity(request: PageRequest, engine: Engine) -> Html:

@@ -1,23 +1,22 @@
-"""The pages of sessions: the start page with all of them, the page of one, and those of briefs."""
+"""The pages of one session: its work state, timeline, prompts, failures, checkpoints and briefs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import PurePath
 from typing import Final
 from urllib.parse import quote
 
 from holdfast.core.work.lines import SECTION_TITLES
+from holdfast.daemon.dashboard.briefs import reason_words
 from holdfast.daemon.dashboard.frame import (
     PageContext,
     Row,
     badge,
-    code,
     diff,
+    dotted,
     empty,
     gauge,
     many,
-    more,
     page,
     phase_badge,
     pre,
@@ -25,156 +24,108 @@ from holdfast.daemon.dashboard.frame import (
     session_link,
     session_path,
     short,
-    table,
     with_code,
 )
 from holdfast.daemon.dashboard.html import NOTHING, Html, el
 from holdfast.daemon.dashboard.plots import timeline
-from holdfast.engine.views.timeline import TimelineView
+from holdfast.engine.views.timeline import FailedCall, Moment, TimelineView
+from holdfast.lazy_dataclass import dataclass
+from holdfast.stores.codec import to_iso
+
+STATEMENTS_OPEN: Final = 5
+"""How many statements of a section are shown at once; the others are folded."""
+CHECKPOINTS_OPEN: Final = 8
+LISTED_OPEN: Final = 8
+IMPORTED: Final = "Imported. Its events are not stored, so it has no timeline; search finds what was said."
+TRIGGERS: Final = {
+    "periodic": "as time passed",
+    "threshold": "the window filled",
+    "pre_compaction": "before a compaction",
+    "agent": "the agent's digest",
+    "explicit": "you asked",
+    "session_end": "the session ended",
+    "clear": "before /clear",
+    "orphan": "its program vanished",
+}
 
 
-def now_page(view: PageContext, live: Sequence[Row], recent: Row) -> Html:
-    """Live sessions first, then all, the latest first."""
+@dataclass(frozen=True, slots=True)
+class SessionPageFacts:
+    """All that a session's page shows, redacted."""
+
+    row: Row
+    timeline_view: TimelineView
+    checkpoints: Sequence[Row]
+    briefs_given: Sequence[Row]
+    """The briefs that it was given."""
+    briefs_made: Sequence[Row]
+    """The briefs about it that other sessions were given."""
+    point: Row | None
+    changed: Row | None
+
+
+def session_page(view: PageContext, facts: SessionPageFacts) -> Html:
+    """The page of one session."""
+    row, key = facts.row, str(facts.row["session_key"])
     return page(
         view,
-        "/",
-        "Now",
-        section("At work", _live(view, live), id="live", live=True),
-        section("All sessions", _recent(view, recent), id="recent", live=True),
+        "/sessions",
+        row["title"] or f"Session {short(key)}",
+        el(
+            "div",
+            section("Work state", _work_state(view, row), id="work", live=True),
+            el("aside", _facts(view, row), _briefs(view, facts), aria_label="About this session"),
+            class_="split",
+        ),
+        section("Timeline", _timeline(view, row, facts), id="timeline", live=True),
+        _detail(view, facts.point),
+        _listed(view, facts.timeline_view),
+        section("Checkpoints", _checkpoints(view, key, facts.checkpoints), id="checkpoints"),
+        _difference(facts.changed),
     )
 
 
-def _live(view: PageContext, rows: Sequence[Row]) -> Html:
-    if not rows:
-        hint = el("span", "Start one in a project, or connect a harness with ", code("holdfast setup"), ".")
-        return empty("No session is at work.", hint)
-    return el("ul", [_card(view, row) for row in rows], class_="cards")
-
-
-def _card(view: PageContext, row: Row) -> Html:
-    key = str(row["session_key"])
-    last = row["last_checkpoint"]
+def _facts(view: PageContext, row: Row) -> Html:
+    key, parent = str(row["session_key"]), row["parent"]
+    copy = el("button", "Copy", type="button", data_copy=key, class_="quiet small")
+    terms = (
+        ("State", el("span", phase_badge(row), " ", dotted(row["harness"], row["model"]))),
+        ("Project", el("span", view.path(str(row["project"])), class_="path")),
+        ("Began", view.clock(row["started_at"])),
+        ("Last event", view.ago(row["last_event_at"])),
+        ("Length", dotted(many(row["prompt_count"], "prompt"), many(row["windows"], "window"))),
+        ("Continues", session_link(parent, f"{short(parent)} ({row['lineage']})") if parent else NOTHING),
+        ("Id", el("span", el("code", row["short_id"], title=key), copy)),
+    )
     return el(
-        "li",
-        el("h3", session_link(key, _name(row)), _key(row), badge(str(row["harness"]))),
-        el("p", row["project"], class_="path"),
-        gauge(row),
+        "div",
         el(
             "dl",
-            _term("Prompts", row["prompt_count"]),
-            _term("Window", row["windows"]),
-            _term("Last checkpoint", view.ago(last) if last else "none yet"),
-            _term("Last event", view.ago(row["last_event_at"])),
+            [el("div", el("dt", name), el("dd", value)) for name, value in terms if value],
+            class_="facts",
         ),
-        el(
-            "details",
-            el("summary", "What a compaction now would keep"),
-            el(
-                "div",
-                el("a", "Show it", href=f"{session_path(key)}/kept"),
-                data_load=f"{session_path(key)}/kept",
-            ),
-        ),
-        class_="session",
+        gauge(row),
+        el("p", IMPORTED, " ", row["note"], class_="note") if row["imported"] else NOTHING,
+        id="facts",
+        data_live=True,
     )
 
 
-def _recent(view: PageContext, recent: Row) -> Html:
-    rows = recent["items"]
-    if not rows:
-        return empty("No session was seen yet.", "What happens in a connected harness shows up here.")
-    body = [
+def _briefs(view: PageContext, facts: SessionPageFacts) -> Html:
+    lists = (("Briefs it was given", facts.briefs_given), ("Briefs it gave to others", facts.briefs_made))
+    return el("div", [_brief_list(view, *each) for each in lists if each[1]], id="briefs", data_live=True)
+
+
+def _brief_list(view: PageContext, title: str, rows: Sequence[Row]) -> Html:
+    listed = [
         el(
-            "tr",
-            el("td", session_link(row["session_key"], _name(row)), " ", _key(row)),
-            el("td", row["project"], class_="path spare"),
-            el("td", row["prompt_count"], class_="number"),
-            el("td", f"{row['percent']} %" if row["tokens"] else "", class_="number"),
-            el("td", view.ago(row["last_event_at"])),
-            el("td", badge(row["harness"]), " ", phase_badge(row)),
+            "li",
+            el("a", reason_words(row["reason"]), href=f"/briefs/{row['id']}"),
+            el("span", view.clock(row["created_at"]), class_="when"),
         )
         for row in rows
     ]
-    names = ("Session", "Project", "Prompts", "Full", "Last event", "Harness")
-    return el(
-        "div", table("Sessions", names, body, ("Prompts", "Full"), ("Project",)), more("/", recent["next"])
-    )
-
-
-def compaction_page(view: PageContext, key: str, text: str) -> Html:
-    """What a session would be given back if it were compacted now."""
-    content = (
-        pre(text)
-        if text
-        else empty("Nothing yet.", "There is something to keep once the agent did something.")
-    )
-    return page(
-        view,
-        "",
-        "What a compaction would keep",
-        el("div", el("p", "Of session ", session_link(key)), content, data_fragment=True),
-    )
-
-
-def _term(name: str, value: object) -> Html:
-    text = value if isinstance(value, str | int) else str(value)
-    return el("div", el("dt", name), el("dd", text))
-
-
-def _name(row: Row) -> str:
-    """A session's title or, if nothing is known of its work, the directory that it works in."""
-    return str(row["title"]) or PurePath(str(row["project"])).name or short(str(row["session_key"]))
-
-
-def _key(row: Row) -> Html:
-    return el("span", short(str(row["session_key"])), class_="path")
-
-
-IMPORTED: Final = "Imported. Its events are not stored, so it has no timeline; recall finds what was said."
-
-
-def session_page(
-    view: PageContext,
-    row: Row,
-    timeline_view: TimelineView,
-    checkpoints: Sequence[Row],
-    point: Row | None,
-    changed: Row | None,
-) -> Html:
-    """The page of one session."""
-    key = str(row["session_key"])
-    return page(
-        view,
-        "",
-        row["title"] or f"Session {short(key)}",
-        _about_session(view, row),
-        section("Work state", _work_state(view, row), id="work", live=True),
-        section("Timeline", _timeline(row, timeline_view, point), id="timeline", live=True),
-        _detail(view, point),
-        section("Checkpoints", _checkpoints(view, key, checkpoints), id="checkpoints"),
-        _difference(changed),
-    )
-
-
-def _about_session(view: PageContext, row: Row) -> Html:
-    parent = row["parent"]
-    continues = el("p", "Continues ", session_link(parent), f" ({row['lineage']})") if parent else NOTHING
-    return el(
-        "div",
-        el("p", phase_badge(row), " ", badge(row["harness"]), " ", _key(row), " ", row["model"]),
-        el("p", row["project"], class_="path"),
-        continues,
-        el("p", IMPORTED, " ", row["note"]) if row["imported"] else NOTHING,
-        gauge(row),
-        el(
-            "p",
-            f"{many(row['prompt_count'], 'prompt')} · {many(row['windows'], 'window')} · began ",
-            view.ago(row["started_at"]),
-            ", last event ",
-            view.ago(row["last_event_at"]),
-        ),
-        class_="about",
-    )
+    return el("div", el("h3", title), el("ul", listed, class_="pairs"))
 
 
 def _work_state(view: PageContext, row: Row) -> Html:
@@ -186,46 +137,74 @@ def _work_state(view: PageContext, row: Row) -> Html:
 
 
 def _statements(view: PageContext, title: str, statements: Sequence[Row]) -> Html:
-    lines = [
-        el(
-            "li",
-            with_code(statement["text"]),
-            el("small", " · ", view.ago(statement["at"])) if statement["at"] else NOTHING,
-        )
-        for statement in statements
-    ]
-    return el("div", el("dt", title), el("dd", el("ul", lines)))
+    lines = [_statement(view, statement) for statement in reversed(statements)]
+    first, others = lines[:STATEMENTS_OPEN], lines[STATEMENTS_OPEN:]
+    rest = el("details", el("summary", f"{len(others)} more"), el("ul", others)) if others else NOTHING
+    return el("div", el("dt", title), el("dd", el("ul", first), rest))
 
 
-def _timeline(row: Row, timeline_view: TimelineView, point: Row | None) -> Html:
-    if not (timeline_view.moments or timeline_view.work or timeline_view.counts):
+def _statement(view: PageContext, statement: Row) -> Html:
+    text, at, source = with_code(statement["text"]), statement["at"], statement["source"]
+    if not at:
+        return el("li", text)
+    when = view.clock(at)
+    link = el("a", when, href=_link(source), class_="when")
+    return el("li", text, " ", link if source else el("span", when, class_="when"))
+
+
+def _timeline(view: PageContext, row: Row, facts: SessionPageFacts) -> Html:
+    shown = facts.timeline_view
+    if not (shown.moments or shown.work or shown.counts):
         return empty(
-            "Nothing is known of what happened here.", "Only what was said in it may be kept, for recall."
+            "Nothing is known of what happened here.",
+            "Only what was said in it may be kept; search finds it.",
         )
     picture = timeline(
-        timeline_view,
-        row["capacity"],
-        point["id"] if point else "",
-        _link,
+        shown, row["capacity"], facts.point["id"] if facts.point else "", _link, view.short_time
     )
-    note = (
-        el("p", f"Not drawn: {many(timeline_view.left_out, 'earlier event')}.", class_="note")
-        if timeline_view.left_out
-        else NOTHING
-    )
-    return el(
-        "div",
-        el("div", picture, class_="wide", tabindex="0", role="group", aria_label="Timeline, scrolls"),
-        note,
-    )
+    left_out = many(shown.left_out, "earlier event")
+    note = el("p", f"Not drawn: {left_out}.", class_="note") if shown.left_out else NOTHING
+    scrolls = el("div", picture, class_="wide", tabindex="0", role="group", aria_label="Timeline, scrolls")
+    return el("div", scrolls, el("p", id="tip", class_="tip", hidden=True, aria_hidden="true"), note)
 
 
 def _detail(view: PageContext, point: Row | None) -> Html:
     if point is None:
-        body = el("p", "Choose a point in the timeline to see what happened there.", class_="note")
-        return section("Detail", body, id="detail")
-    head = el("p", badge(point["kind"]), " ", view.ago(point["at"]), f" · {point['title']}")
-    return section("Detail", head, pre(point["text"]) if point["text"] else NOTHING, id="detail")
+        return NOTHING
+    head = el("p", badge(point["kind"]), " ", view.clock(point["at"]), " ", with_code(point["title"]))
+    command = el("pre", point["command"], class_="command") if point["command"] else NOTHING
+    body = pre(point["text"]) if point["text"] else NOTHING
+    return section("Detail", head, command, body, id="detail")
+
+
+def _listed(view: PageContext, shown: TimelineView) -> Html:
+    if not (shown.prompts or shown.failures):
+        return NOTHING
+    prompts = [_prompt(view, moment) for moment in reversed(shown.prompts)]
+    failures = [_failure(view, failed) for failed in reversed(shown.failures)]
+    return el(
+        "div",
+        section("Prompts", _some(prompts, "moments"), id="prompts") if prompts else NOTHING,
+        section("Failures", _some(failures, "moments"), id="failures") if failures else NOTHING,
+        class_="beside",
+    )
+
+
+def _some(items: Sequence[Html], class_: str) -> Html:
+    """A list of which only the first entries are unfolded."""
+    first, others = items[:LISTED_OPEN], items[LISTED_OPEN:]
+    rest = el("details", el("summary", f"{len(others)} earlier"), el("ol", others, class_=class_))
+    return el("div", el("ol", first, class_=class_), rest if others else NOTHING)
+
+
+def _prompt(view: PageContext, moment: Moment) -> Html:
+    when = el("a", view.clock(to_iso(moment.at)), href=_link(moment.id), class_="when")
+    return el("li", when, el("span", moment.title, class_="text"))
+
+
+def _failure(view: PageContext, failed: FailedCall) -> Html:
+    when = el("a", view.clock(to_iso(failed.at)), href=_link(failed.id), class_="when")
+    return el("li", when, el("span", el("code", failed.subject), el("span", failed.error, class_="error")))
 
 
 def _checkpoints(view: PageContext, key: str, rows: Sequence[Row]) -> Html:
@@ -233,34 +212,70 @@ def _checkpoints(view: PageContext, key: str, rows: Sequence[Row]) -> Html:
         return empty(
             "No checkpoint yet.", "One is taken every 10 prompts or 15 minutes, and before a compaction."
         )
-    body = [
-        el(
-            "tr",
-            el("td", _choice("older", row, is_chosen=number == min(1, len(rows) - 1))),
-            el("td", _choice("newer", row, is_chosen=number == 0)),
-            el(
-                "td",
-                el("a", view.ago(row["created_at"]), href=_link(row["id"])),
-            ),
-            el("td", badge(row["trigger"])),
-            el("td", row["prompt_count"], class_="number"),
-            el("td", row["about"], class_="text"),
-        )
-        for number, row in enumerate(rows)
-    ]
-    names = ("From", "To", "Taken", "Why", "Prompts", "About")
+    listed = [_checkpoint(view, row, number, len(rows)) for number, row in enumerate(rows)]
+    first, others = listed[:CHECKPOINTS_OPEN], listed[CHECKPOINTS_OPEN:]
+    rest = el("details", el("summary", f"{len(others)} earlier"), el("ul", others, class_="checkpoints"))
+    compare = el(
+        "p",
+        el("button", "Compare", type="submit"),
+        el("span", " the two that are marked", class_="note"),
+        class_="actions",
+    )
     return el(
         "form",
-        table("Checkpoints", names, body, ("Prompts",)),
-        el("p", el("button", "Compare", type="submit")),
+        el("ul", first, class_="checkpoints"),
+        rest if others else NOTHING,
+        compare if len(rows) > 1 else NOTHING,
         method="get",
         action=f"{session_path(key)}#difference",
     )
 
 
-def _link(point: str) -> str:
-    """A link to a point from its session's own page; relative, because there are hundreds."""
-    return f"?point={quote(point, safe='')}#detail"
+def _checkpoint(view: PageContext, row: Row, number: int, of: int) -> Html:
+    """A checkpoint as a row; opened, it says what changed since the one before."""
+    path = f"/checkpoints/{quote(str(row['id']), safe='')}"
+    head = el(
+        "summary",
+        el("span", view.clock(row["created_at"]), class_="when"),
+        el("span", TRIGGERS.get(row["trigger"], row["trigger"]), class_="why"),
+        el("span", _changes(row), class_="note"),
+    )
+    body = el("div", el("a", "What changed", href=path), data_load=path)
+    return el(
+        "li",
+        el(
+            "span",
+            _choice("older", row, is_chosen=number == min(1, of - 1)),
+            _choice("newer", row, is_chosen=number == 0),
+            class_="choices",
+        ),
+        el("details", head, body),
+    )
+
+
+def _changes(row: Row) -> str:
+    if row["added"] is None:
+        return "the first"
+    changed = f"+{row['added']} −{row['removed']}" if row["added"] or row["removed"] else "no change"
+    return f"{many(row['prompt_count'], 'prompt')} · {changed}"
+
+
+def checkpoint_page(view: PageContext, row: Row, changed: Row | None) -> Html:
+    """A checkpoint: what changed since the one before, and its text."""
+    head = dotted(
+        el("span", "Of ", session_link(row["session_key"], row["title"] or None)),
+        TRIGGERS.get(row["trigger"], row["trigger"]),
+        view.clock(row["created_at"]),
+    )
+    difference = _changed_lines(changed) if changed else el("p", "It is the first one.", class_="note")
+    whole = el("details", el("summary", "The whole checkpoint"), pre(row["digest"]), open=changed is None)
+    return page(
+        view,
+        "/sessions",
+        "Checkpoint",
+        el("p", head, class_="note"),
+        el("div", difference, whole, data_fragment=True),
+    )
 
 
 def _choice(name: str, row: Row, *, is_chosen: bool) -> Html:
@@ -269,104 +284,28 @@ def _choice(name: str, row: Row, *, is_chosen: bool) -> Html:
 
 
 def _difference(changed: Row | None) -> Html:
-    if changed is None:
-        return NOTHING
-    body = diff(changed["diff"]) if changed["diff"] else el("p", "They say the same.", class_="note")
-    return section("Difference", body, id="difference")
+    return section("Difference", _changed_lines(changed), id="difference") if changed else NOTHING
 
 
-def briefs_page(view: PageContext, listed: Row) -> Html:
-    """The briefs that were given, the newest first."""
-    rows = listed["items"]
-    if not rows:
-        hint = el(
-            "span",
-            "One is given after a compaction, or when a session starts where another left off. ",
-            code("holdfast brief"),
-            " shows the next one.",
-        )
-        return page(view, "/briefs", "Briefs", empty("No brief was given yet.", hint))
-    names = ("Given", "Why", "To", "From", "Size", "Items")
-    body = [
-        el(
-            "tr",
-            el("td", el("a", view.ago(row["created_at"]), href=f"/briefs/{row['id']}")),
-            el("td", badge(row["reason"])),
-            el("td", session_link(row["session_key"])),
-            el("td", session_link(row["predecessor"]) if row["predecessor"] else ""),
-            el("td", f"{row['size']:,} of {row['budget']:,}", class_="number"),
-            el(
-                "td",
-                f"{row['said']} of {row['known']}",
-                class_="number",
-            ),
-        )
-        for row in rows
-    ]
-    listed_rows = table("Briefs", names, body, ("Size", "Items"))
+def _changed_lines(changed: Row) -> Html:
+    return diff(changed["diff"]) if changed["diff"] else el("p", "They say the same.", class_="note")
+
+
+def compaction_page(view: PageContext, key: str, text: str) -> Html:
+    """What a session would be given back if it were compacted now."""
+    content = (
+        pre(text)
+        if text
+        else empty("Nothing yet.", "There is something to keep once the agent did something.")
+    )
     return page(
         view,
-        "/briefs",
-        "Briefs",
-        section("Given", listed_rows, more("/briefs", listed["next"]), id="given", live=True),
+        "/sessions",
+        "What a compaction would keep",
+        el("div", el("p", "Of session ", session_link(key)), content, data_fragment=True),
     )
 
 
-def brief_page(view: PageContext, row: Row, summary: str) -> Html:
-    """One brief with its receipt."""
-    rendered = [item for item in row["items"] if item["rendered"]]
-    omitted = [item for item in row["items"] if not item["rendered"]]
-    return page(
-        view,
-        "/briefs",
-        f"Brief ({row['reason']})",
-        _about_brief(view, row),
-        section(f"Said: {len(rendered)} items", _items(view, rendered, "score"), _ORDER, id="said"),
-        section(f"Left out: {len(omitted)} items", _items(view, omitted, "omitted"), id="left"),
-        _side_by_side(row["text"], summary),
-    )
-
-
-_ORDER = el("p", "In the order in which they were chosen, until the budget was spent.", class_="note")
-
-
-def _about_brief(view: PageContext, row: Row) -> Html:
-    source = row["predecessor"]
-    return el(
-        "div",
-        el("p", "Given ", view.ago(row["created_at"]), " to ", session_link(row["session_key"])),
-        el("p", "made from ", session_link(source)) if source else None,
-        el("p", f"{row['size']:,} of {row['budget']:,} characters"),
-        class_="about",
-    )
-
-
-def _items(view: PageContext, items: Sequence[Row], last: str) -> Html:
-    if not items:
-        return el("p", "None.", class_="note")
-    names = ("Section", "What", "Age", "Source", "Score" if last == "score" else "Why not")
-    body = [
-        el(
-            "tr",
-            el("td", item["section"]),
-            el("td", item["text"], class_="text"),
-            el("td", view.ago(item["at"])),
-            el("td", short(item["source"]), class_="path"),
-            el(
-                "td",
-                f"{item['score']:.2f}" if last == "score" else f"{item['omitted']} ({item['score']:.2f})",
-            ),
-        )
-        for item in items
-    ]
-    return table("Items", names, body)
-
-
-def _side_by_side(text: str, summary: str) -> Html:
-    own = pre(summary) if summary else el("p", "The harness told none for this window.", class_="note")
-    return el(
-        "div",
-        section("As it was given", pre(text)),
-        section("The harness's own summary", own),
-        class_="beside",
-    )
+def _link(point: str) -> str:
+    """A link to a point from its session's own page; relative, because there are hundreds."""
+    return f"?point={quote(point, safe='')}#detail"

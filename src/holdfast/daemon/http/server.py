@@ -14,15 +14,16 @@ import uvicorn
 from fastapi import FastAPI
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route
 from uvicorn import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
 from holdfast.daemon.access import OPEN_PATH, App, Keys
-from holdfast.daemon.api.app import make_api
+from holdfast.daemon.api.app import answer_http_error, make_api
 from holdfast.daemon.api.dependencies import Executor
-from holdfast.daemon.dashboard.routes import login, routes
+from holdfast.daemon.dashboard.routes import login, routes, unknown_address
 from holdfast.daemon.http.listener import HttpListener, Tls
 from holdfast.daemon.mcp.server import LINE_LIMIT, Answering, Context, make_server
 from holdfast.daemon.work.dispatcher import Dispatcher
@@ -58,7 +59,13 @@ def make_app(
     app.router.routes.append(Route("/mcp", StreamableHTTPASGIApp(sessions), methods=["POST"]))
     app.router.routes.append(Route(OPEN_PATH, login, methods=["GET"]))
     app.router.routes.extend(routes())
+    app.add_exception_handler(404, _not_there)
     return app
+
+
+async def _not_there(request: Request, error: Exception) -> Response:
+    """A page for a person, the usual answer for a program."""
+    return unknown_address(request) or await answer_http_error(request, error)
 
 
 async def serve(app: App, listener: HttpListener, stop: asyncio.Event, log: logging.Logger) -> None:

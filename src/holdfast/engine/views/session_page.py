@@ -53,19 +53,8 @@ def session_page(engine: Engine, session: Session) -> Row:
         "commands": [_command_row(run) for run in trail.commands if not run.inherited],
         "checkpoints": [_checkpoint_row(store, checkpoint) for checkpoint in checkpoints],
         "briefs_received": _brief_rows(store, store.receipts(session.key, BRIEFS_MOST), titles),
-        "briefs_given": _brief_rows(store, _briefs_given(store, session.key), titles),
+        "briefs_given": _brief_rows(store, store.receipts_made_from(session.key, BRIEFS_MOST), titles),
     }
-
-
-def _briefs_given(store: Store, key: str) -> list[Receipt]:
-    """The briefs about this session that other sessions were given, the newest first."""
-    receipts = [
-        receipt
-        for heir in store.continued_by(key)
-        for receipt in store.receipts(heir.child, BRIEFS_MOST)
-        if receipt.predecessor == key
-    ]
-    return sorted(receipts, key=lambda receipt: -receipt.created_at)[:BRIEFS_MOST]
 
 
 def _utterance_row(utterance: Utterance) -> Row:

@@ -35,6 +35,7 @@ from holdfast.core.events.event import (
     ToolReturned,
     Usage,
 )
+from holdfast.core.evidence.commands.outcomes import failure_reason
 from holdfast.core.session.checkpoint import Checkpoint
 from holdfast.core.text.strings import one_line, shortened
 from holdfast.engine.engine import Engine
@@ -46,7 +47,10 @@ EVENTS_AT_ONCE: Final = 1_000
 EVENTS_MOST: Final = 5_000
 OPENED_MOST: Final = 120
 """How many entries of a kind can be opened from the picture; there is no room for more."""
-SHORT: Final = 60
+FAILURES_MOST: Final = 24
+PROMPTS_LISTED: Final = 30
+PROMPT_CHARS: Final = 200
+LABEL_CHARS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +206,16 @@ class TokenCount:
 
 
 @dataclass(frozen=True, slots=True)
+class FailedCall:
+    """A tool call that failed: its record, the command or file, and the line that says why."""
+
+    at: int
+    id: str
+    subject: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
 class TimelineView:
     """The whole timeline, oldest first."""
 
@@ -210,6 +224,9 @@ class TimelineView:
     counts: tuple[TokenCount, ...]
     left_out: int
     """How many earlier events it leaves out."""
+    failures: tuple[FailedCall, ...] = ()
+    prompts: tuple[Moment, ...] = ()
+    """What the user wrote, at more length than in the picture."""
 
 
 def timeline_view(engine: Engine, session: str) -> TimelineView:
@@ -231,6 +248,8 @@ def timeline_view(engine: Engine, session: str) -> TimelineView:
             if isinstance(one, Usage) and one.agent == MAIN
         ),
         max(0, len(events) - EVENTS_MOST),
+        tuple(_failures(shown_events)),
+        tuple(_prompts(shown_events)),
     )
 
 
@@ -252,9 +271,27 @@ def _work(events: list[Event]) -> list[WorkDone]:
     return [WorkDone(one.at, outcomes.get(one.call)) for one in events if isinstance(one, ToolCalled)]
 
 
+def _failures(events: list[Event]) -> list[FailedCall]:
+    """The latest calls of tools that failed, each with its error."""
+    calls = {one.call: one for one in events if isinstance(one, ToolCalled)}
+    failed = [one for one in events if isinstance(one, ToolReturned) and not one.ok and one.call in calls]
+    return [_failure(calls[one.call], one) for one in failed[-FAILURES_MOST:]]
+
+
+def _failure(call: ToolCalled, returned: ToolReturned) -> FailedCall:
+    subject = shortened(one_line(call.subject or call.tool), PROMPT_CHARS)
+    error = shortened(one_line(failure_reason(returned.text)) or "failed", PROMPT_CHARS)
+    return FailedCall(returned.at, returned.record, subject, error)
+
+
+def _prompts(events: list[Event]) -> list[Moment]:
+    latest = [of_event(one) for one in events if _is_prompt(one)][-PROMPTS_LISTED:]
+    return [Moment(one.at, one.id, one.kind, shortened(one_line(one.text), PROMPT_CHARS)) for one in latest]
+
+
 def _opened(points: list[Point]) -> list[Moment]:
     latest = sorted(points, key=lambda point: (point.at, point.id))[-OPENED_MOST:]
-    return [Moment(one.at, one.id, one.kind, one.title[:SHORT]) for one in latest]
+    return [Moment(one.at, one.id, one.kind, shortened(one.title, LABEL_CHARS)) for one in latest]
 
 
 _SAME_MS: Final = 120_000

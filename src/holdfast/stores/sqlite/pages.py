@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
 from holdfast.core.brief.compose import Receipt
@@ -11,7 +13,16 @@ from holdfast.core.memory.memory import Memory
 from holdfast.core.session.checkpoint import Checkpoint
 from holdfast.core.session.score import SessionScore
 from holdfast.core.session.session import Phase, Session
-from holdfast.stores.base import Captured, DailyCheckpoints, PageMark, RowHead, RowKind, StoreCounts, Within
+from holdfast.stores.base import (
+    Activity,
+    Captured,
+    DailyCheckpoints,
+    PageMark,
+    RowHead,
+    RowKind,
+    StoreCounts,
+    Within,
+)
 from holdfast.stores.codec import decode_event, decode_session, to_iso
 from holdfast.stores.sqlite import checkpoints, indexing, memories
 from holdfast.stores.sqlite.database import Bindings, Database
@@ -41,9 +52,12 @@ class Pages:
     def page_of_session_checkpoints(self, session: str, behind: PageMark, limit: int) -> list[Checkpoint]:
         return self._checkpoints(_OF_SESSION, {**_behind_iso(behind, limit), "session": session})
 
-    def page_of_sessions(self, project_id: str, behind: PageMark, limit: int) -> list[Session]:
+    def page_of_sessions(
+        self, project_id: str, behind: PageMark, limit: int, harness: str = "", since: int = 0
+    ) -> list[Session]:
         sql = _SESSIONS_OF_PROJECT if project_id else _SESSIONS
-        rows = self._database.rows(sql, {**_behind(behind, limit), "project_id": project_id})
+        filters: Bindings = {"project_id": project_id, "harness": harness, "since": since}
+        rows = self._database.rows(sql, {**_behind(behind, limit), **filters})
         return [decode_session(metadata) for (metadata,) in rows]
 
     def page_of_events(self, session: str, behind: PageMark, limit: int) -> list[Event]:
@@ -88,6 +102,17 @@ class Pages:
     def captured(self) -> list[Captured]:
         return [Captured(*row) for row in self._database.rows(_CAPTURED, {"live": Phase.LIVE.value})]
 
+    def activity(self, bounds: Sequence[int]) -> list[Activity]:
+        return [
+            Activity(*row)
+            for first, after in pairwise(bounds)
+            for row in self._database.rows(_ACTIVITY, _between(first, after))
+        ]
+
+    def receipts_made_from(self, session: str, limit: int) -> list[Receipt]:
+        rows = self._database.rows(_RECEIPTS_MADE_FROM, {"session": session, "limit": limit})
+        return [checkpoints.receipt_of(row) for row in rows]
+
     def taken_since(self, at: int) -> list[DailyCheckpoints]:
         return [DailyCheckpoints(*row) for row in self._database.rows(_TAKEN, {"since": to_iso(at)})]
 
@@ -102,6 +127,10 @@ def _behind(mark: PageMark, limit: int) -> Bindings:
 def _behind_iso(mark: PageMark, limit: int) -> Bindings:
     """The same for a table whose times are texts."""
     return {**_behind(mark, limit), "at": to_iso(mark.at)}
+
+
+def _between(first: int, after: int) -> Bindings:
+    return {"first": first, "after": after, "first_iso": to_iso(first), "after_iso": to_iso(after)}
 
 
 def _page(read: str, chosen: str, at: str, id: str) -> str:
@@ -121,8 +150,11 @@ _OF_PROJECT: Final = _page(checkpoints.READ, "project_id = :project_id", "create
 _OF_SESSION: Final = _page(checkpoints.READ, "session_key = :session", "created_at", "id")
 
 _READ_SESSION = "select metadata from sessions"
-_SESSIONS: Final = _page(_READ_SESSION, "true", "updated_at", "key")
-_SESSIONS_OF_PROJECT: Final = _page(_READ_SESSION, "project_id = :project_id", "updated_at", "key")
+_FILTERED = "updated_at >= :since and (:harness = '' or harness = :harness)"
+_SESSIONS: Final = _page(_READ_SESSION, _FILTERED, "updated_at", "key")
+_SESSIONS_OF_PROJECT: Final = _page(
+    _READ_SESSION, f"project_id = :project_id and {_FILTERED}", "updated_at", "key"
+)
 
 _READ_EVENT = "select type, data from messages"
 # A record of a log of ours is no event.
@@ -130,6 +162,14 @@ _EVENTS: Final = _page(_READ_EVENT, "session_key = :session and origin <> 'recor
 
 _RECEIPTS: Final = _page(checkpoints.READ_RECEIPT, "true", "created_at", "id")
 _RECEIPTS_OF_SESSION: Final = _page(checkpoints.READ_RECEIPT, "session_key = :session", "created_at", "id")
+
+_RECEIPTS_MADE_FROM: Final = f"""
+{checkpoints.READ_RECEIPT}
+ where predecessor = :session
+   and session_key <> :session
+ order by created_at desc, id desc
+ limit :limit
+"""
 
 _MEMORIES: Final = _page(memories.READ, memories.WITHIN, "created_at", "id")
 
@@ -210,6 +250,22 @@ select harness, count(*), sum(phase = :live), max(updated_at)
   from sessions
  group by harness
  order by harness
+"""
+
+_ACTIVITY = """
+select (select count(*) from sessions where updated_at >= :first and updated_at < :after),
+       (select count(*) from session_checkpoints where created_at >= :first_iso and created_at < :after_iso),
+       (select count(*)
+          from receipts
+         where created_at >= :first
+           and created_at < :after
+           and reason in ('compact', 'late')),
+       (select count(*)
+          from receipts
+         where created_at >= :first
+           and created_at < :after
+           and reason in ('startup', 'clear', 'resume', 'fork')),
+       (select count(*) from memories where created_at >= :first and created_at < :after)
 """
 
 # An index alone answers this, for the rows are large; and day by day, for to cut its day out of every time

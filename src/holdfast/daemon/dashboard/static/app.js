@@ -96,16 +96,36 @@ document.addEventListener("input", (event) => {
 });
 
 async function search(field) {
-  const url = new URL(location.pathname, location.href);
+  const url = new URL(location.href);
+  url.searchParams.delete("cursor");
   if (field.value.trim()) url.searchParams.set("q", field.value.trim());
+  else url.searchParams.delete("q");
   try {
     const fresh = await fetched(url);
     const region = page(`#${field.dataset.search}`);
     region.replaceChildren(...fresh.getElementById(region.id).childNodes);
-    region.toggleAttribute("data-live", !field.value.trim());
+    if (field.dataset.live !== undefined) region.toggleAttribute("data-live", !field.value.trim());
+    for (const hidden of pages('#filters [name="q"]')) hidden.value = field.value.trim();
     history.replaceState(null, "", url);
   } catch (error) { tell(`Not searched: ${error.message}`); }
 }
+
+// --- what a point of the timeline says, while it is pointed at or focused
+
+function tip(event) {
+  const shown = page("#tip");
+  if (!shown) return;
+  const point = event.target.closest?.(".moment");
+  shown.hidden = !point || event.type === "focusout" || event.type === "pointerout";
+  if (shown.hidden) return;
+  shown.textContent = point.getAttribute("aria-label");
+  const place = point.getBoundingClientRect();
+  const left = Math.min(place.left, innerWidth - shown.offsetWidth - 16);
+  const below = place.bottom + 8 + shown.offsetHeight < innerHeight;
+  shown.style.left = `${Math.max(8, left)}px`;
+  shown.style.top = `${below ? Math.min(place.bottom, place.top + 24) + 8 : place.top - shown.offsetHeight - 8}px`;
+}
+for (const kind of ["pointerover", "pointerout", "focusin", "focusout"]) document.addEventListener(kind, tip);
 
 // --- a preview of Markdown, of headings, lists and paragraphs: made of text alone, so that nothing in it is markup
 
@@ -145,7 +165,8 @@ async function attempt(what, act) {
 document.addEventListener("click", (event) => {
   const button = event.target.closest("button");
   if (!button) return;
-  const { pin, forget: dropped, post } = button.dataset;
+  const { pin, forget: dropped, post, copy } = button.dataset;
+  if (copy) attempt("Not copied", async () => { await navigator.clipboard.writeText(copy); tell("Copied."); });
   if (pin) attempt("Not changed", async () => {
     const pinned = button.getAttribute("aria-pressed") !== "true";
     await ask("PATCH", `/api/memories/${encodeURIComponent(pin)}`, { pinned });
@@ -210,7 +231,7 @@ document.addEventListener("toggle", (event) => {
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, textarea, select")) return;
-  if (event.key === "/" && page("[data-search]")) { event.preventDefault(); page("[data-search]").focus(); return; }
+  if (event.key === "/") { event.preventDefault(); page("#search").select(); page("#search").focus(); return; }
   const cards = pages(".candidate");
   if (!cards.length) return;
   const at = cards.indexOf(document.activeElement.closest(".candidate"));
@@ -225,5 +246,9 @@ function theme() {
   root.dataset.theme = dark ? "light" : "dark";
   document.cookie = `theme=${root.dataset.theme}; path=/; max-age=31536000; samesite=strict`;
 }
+
+// The server writes times in the zone of whoever reads them.
+const zone = encodeURIComponent(Intl.DateTimeFormat().resolvedOptions().timeZone);
+if (!document.cookie.includes(`zone=${zone}`)) document.cookie = `zone=${zone}; path=/; max-age=31536000; samesite=strict`;
 
 follow();

@@ -1,0 +1,186 @@
+"""The pages of search: results with the sentence that matched, and one passage with its neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+from urllib.parse import quote, urlencode
+
+from holdfast.core.memory.excerpts import spans
+from holdfast.daemon.dashboard.frame import (
+    SEARCH_PATH,
+    PageContext,
+    Row,
+    badge,
+    code,
+    dotted,
+    empty,
+    many,
+    name_of,
+    page,
+    phase_badge,
+    project_name,
+    session_link,
+    tabs,
+)
+from holdfast.daemon.dashboard.home import filters
+from holdfast.daemon.dashboard.html import NOTHING, Html, el
+from holdfast.engine.views.search import SearchKind
+
+KINDS: Final = (
+    ("", "Everything"),
+    (SearchKind.SESSION, "Sessions"),
+    (SearchKind.PROMPT, "Prompts"),
+    (SearchKind.DECISION, "Decisions"),
+    (SearchKind.FILE, "Files"),
+    (SearchKind.COMMAND, "Commands"),
+    (SearchKind.MEMORY, "Memories"),
+)
+_LABELS: Final = {"statement": "agent", "outcome": "output", "other": "text", "file": "file"}
+
+
+def search_page(
+    view: PageContext,
+    words: Sequence[str],
+    results: Sequence[Row] | None,
+    projects: Sequence[Row],
+    harnesses: Sequence[str],
+    chosen: Row,
+) -> Html:
+    """The results of a search; without words, what can be searched for."""
+    return page(
+        view,
+        SEARCH_PATH,
+        "Search",
+        el(
+            "form",
+            # The field of the header is another form's: without a script, this one must know the words too.
+            el("input", type="hidden", name="q", value=view.words),
+            el("input", type="hidden", name="kind", value=chosen["kind"]),
+            filters(view, projects, harnesses, chosen),
+            el("noscript", el("button", "Search", type="submit")),
+            method="get",
+            action=SEARCH_PATH,
+            class_="filters",
+            id="filters",
+        ),
+        el("div", _kinds(view, chosen), _results(view, words, results), id="results"),
+    )
+
+
+def _kinds(view: PageContext, chosen: Row) -> Html:
+    query = {**{name: str(chosen[name]) for name in ("project", "harness", "since")}, "q": view.words}
+    links = [
+        (search_path({**query, "kind": str(kind)}), name, chosen["kind"] == kind) for kind, name in KINDS
+    ]
+    return tabs("What to search for", links)
+
+
+def search_path(query: Mapping[str, str]) -> str:
+    """The address of a search; empty filters are left out."""
+    used = {name: value for name, value in query.items() if value}
+    return f"{SEARCH_PATH}?{urlencode(used)}" if used else SEARCH_PATH
+
+
+def _results(view: PageContext, words: Sequence[str], results: Sequence[Row] | None) -> Html:
+    if results is None:
+        hint = el(
+            "span",
+            "Prompts, decisions, files, commands, memories. Press ",
+            el("kbd", "/"),
+            " on any page. In a terminal: ",
+            code("holdfast recall WORDS"),
+        )
+        return empty("Type some words.", hint)
+    if not results:
+        return empty("Nothing fits.", "Fewer or other words may find it, or a wider filter.")
+    note = el("p", many(len(results), "result"), ", the best first", class_="note", role="status")
+    return el("div", note, el("ol", [result(view, words, row) for row in results], class_="results"))
+
+
+def result(view: PageContext, words: Sequence[str], row: Row) -> Html:
+    """One result: what it is, and the sentences that matched."""
+    session = row["session"]
+    hits = [_hit(view, words, hit) for hit in row["hits"]]
+    rest = el("p", f"and {many(row['more'], 'more place')}", class_="note") if row["more"] else NOTHING
+    return el("li", _head(view, words, row, session), el("ul", hits, class_="hits"), rest)
+
+
+def _head(view: PageContext, words: Sequence[str], row: Row, session: Row | None) -> Html:
+    if row["kind"] == "session" and session:
+        return el(
+            "h2",
+            el("a", marked(name_of(session), words), href=session_link_of(session)),
+            dotted(
+                project_name(view, str(session["project"])),
+                session["harness"],
+                phase_badge(session) if session["phase"] != "ended" else "",
+                view.ago(row["at"]),
+            ),
+        )
+    name = {"memory": "Memory", "file": row["source"]}.get(str(row["kind"]), row["source"])
+    facts = dotted(
+        session_link(session["session_key"], name_of(session)) if session else "", view.ago(row["at"])
+    )
+    return el("h2", el("a", name, href=passage_path(str(row["id"]), view.words)), facts)
+
+
+def session_link_of(session: Row) -> str:
+    """The address of a session's page, from its row."""
+    return f"/sessions/{quote(str(session['session_key']), safe='')}"
+
+
+def _hit(view: PageContext, words: Sequence[str], hit: Row) -> Html:
+    kind = str(hit["kind"])
+    label = badge(_LABELS.get(kind, kind), f"kind {kind}")
+    text = el(
+        "a", marked(str(hit["text"]), words), href=passage_path(str(hit["id"]), view.words), class_="plain"
+    )
+    return el("li", label, el("span", text, class_="text"))
+
+
+def marked(text: str, words: Sequence[str]) -> Html:
+    """A text with the words that match marked."""
+    parts = [el("mark", part.text) if part.is_match else part.text for part in spans(text, words)]
+    return el("span", parts)
+
+
+def passage_path(id: str, query: str) -> str:
+    """The address of the page of one text."""
+    words = f"?{urlencode({'q': query})}" if query else ""
+    return f"/passages/{quote(id, safe='')}{words}"
+
+
+def passage_page(view: PageContext, words: Sequence[str], passages: Sequence[Row], id: str) -> Html:
+    """A text that a search found, with those beside it in its session."""
+    current = next(row for row in passages if row["id"] == id)
+    session = current["session"]
+    origin = session_link(session["session_key"], name_of(session)) if session else current["source"]
+    facts = dotted(
+        origin,
+        project_name(view, str(session["project"])) if session else "",
+        session["harness"] if session else "",
+        view.clock(current["at"]),
+    )
+    texts = [
+        el(
+            "pre",
+            [el("mark", part.text) if part.is_match else part.text for part in spans(row["text"], words)],
+            class_="current" if row["id"] == id else "beside",
+            tabindex="0",
+            id="passage" if row["id"] == id else None,
+        )
+        for row in passages
+    ]
+    back = el("p", el("a", "Back to the results", href=search_path({"q": view.words})), class_="note")
+    return page(
+        view,
+        SEARCH_PATH,
+        _TITLES.get(str(current["kind"]), "From a session"),
+        el("p", facts, class_="note"),
+        el("div", texts, class_="passages"),
+        back if view.words else NOTHING,
+    )
+
+
+_TITLES: Final = {"memory": "Memory", "file": "From a memory file", "checkpoint": "Checkpoint"}
