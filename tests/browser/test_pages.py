@@ -21,6 +21,7 @@ PAGES = (
     "/sessions/s-other/kept",
     "/briefs",
     "/briefs/b1",
+    "/files",
     "/memory",
     "/memory?audit=1",
     "/continuity",

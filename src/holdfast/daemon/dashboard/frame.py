@@ -27,6 +27,7 @@ PAGES: Final = (
     ("/", "Home"),
     ("/sessions", "Sessions"),
     ("/briefs", "Briefs"),
+    ("/files", "Files"),
     ("/memory", "Memory"),
     ("/continuity", "Continuity"),
     ("/review", "Review"),

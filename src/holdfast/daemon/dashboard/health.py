@@ -97,10 +97,16 @@ def _findings(state: State) -> Html:
     )
 
 
+def _result_badge(row: Row) -> Html:
+    if not row["ok"]:
+        return badge("problem", "wrong")
+    return badge("absent") if str(row["detail"]).startswith("not installed") else badge("ok", "fine")
+
+
 def _finding(row: Row) -> Html:
     return el(
         "li",
-        badge("ok" if row["ok"] else "problem", "fine" if row["ok"] else "wrong"),
+        _result_badge(row),
         el("strong", row["check"]),
         el(
             "div",

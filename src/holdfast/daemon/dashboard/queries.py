@@ -47,7 +47,8 @@ from holdfast.engine.ids import brief_named, session_named
 from holdfast.engine.memory import recall, remember
 from holdfast.engine.recording.imported_work import with_work
 from holdfast.engine.repository.projects import project_named
-from holdfast.engine.views import measurements, timeline
+from holdfast.engine.views import file_history, measurements, timeline
+from holdfast.engine.views.file_history import edited_files
 from holdfast.engine.views.measurements import Metrics, measure
 from holdfast.engine.views.search import SearchKind, SearchRequest, search
 from holdfast.engine.views.serialisation import (
@@ -76,6 +77,7 @@ PROJECTS_LOOKED_INTO: Final = 20
 STATEMENT_CHARS: Final = 220
 GOAL_CHARS: Final = 120
 BRIEFS_LISTED: Final = 12
+FILES_LISTED: Final = 200
 CALLS_LOOKED_AT: Final = 100
 NEIGHBOURS_SHOWN: Final = 2
 GOAL: Final = "Goal"
@@ -597,6 +599,19 @@ def candidates(engine: Engine, home: Path, project: str) -> tuple[list[Row], str
         chosen,
         [candidate_row(files, candidate) for candidate in snapshot.candidates] if snapshot else [],
     )
+
+
+def files(engine: Engine, project: str) -> tuple[list[Row], str, list[Row]]:
+    """The projects there are, which of them is shown, and the files that its sessions changed."""
+    listed, chosen = _projects(engine, project)
+    changed = edited_files(engine, project_named(engine, chosen), FILES_LISTED) if chosen else []
+    return listed, chosen, changed
+
+
+def file_answer(engine: Engine, project: str, path: str, line: int) -> Row:
+    """Why a file, or a line of it, was changed."""
+    _, chosen = _projects(engine, project)
+    return asdict(file_history.file_answer(engine, project_named(engine, chosen), path, line))
 
 
 def _projects(engine: Engine, wanted_id: str) -> tuple[list[Row], str]:

@@ -26,6 +26,7 @@ from holdfast.daemon.api.events import HEADS_MOST, state_hash
 from holdfast.daemon.dashboard import frame, queries
 from holdfast.daemon.dashboard.briefs import brief_page, briefs_page
 from holdfast.daemon.dashboard.continuity import continuity_page, review_page
+from holdfast.daemon.dashboard.files import file_page, files_page
 from holdfast.daemon.dashboard.frame import PageContext, empty, page
 from holdfast.daemon.dashboard.health import State, health_page
 from holdfast.daemon.dashboard.home import days_of_week, home_page, sessions_page
@@ -38,6 +39,7 @@ from holdfast.engine.engine import Engine
 from holdfast.errors import HoldfastError, NotThere
 
 MOST_DIGITS: Final = 4
+MOST_LINE_DIGITS: Final = 7
 
 
 def routes() -> list[Route]:
@@ -52,6 +54,7 @@ def routes() -> list[Route]:
         ("/checkpoints/{id}", _checkpoint),
         ("/briefs", _briefs),
         ("/briefs/{id}", _brief),
+        ("/files", _files),
         ("/memory", _memory),
         ("/continuity", _continuity),
         ("/review", _review),
@@ -236,6 +239,17 @@ def _briefs(request: PageRequest, engine: Engine) -> Html:
 def _brief(request: PageRequest, engine: Engine) -> Html:
     row, lines, summary = request.redacted(queries.one_brief(engine, request.path["id"]))
     return brief_page(request.view(), row, lines, summary)
+
+
+def _files(request: PageRequest, engine: Engine) -> Html:
+    path, _, line = request.query.get("path", "")[:4_096].rpartition(":")
+    if not (path and line.isdecimal() and len(line) <= MOST_LINE_DIGITS):
+        path, line = request.query.get("path", "")[:4_096], "0"
+    if path:
+        answer = request.redacted(queries.file_answer(engine, request.project, path, int(line)))
+        return file_page(request.view(), request.project, answer)
+    projects, chosen, files = queries.files(engine, request.project)
+    return files_page(request.view(), request.redacted(projects), chosen, request.redacted(files))
 
 
 def _memory(request: PageRequest, engine: Engine) -> Html:
