@@ -135,6 +135,14 @@ def test_what_was_only_nearer_than_nothing_is_noise() -> None:
     assert set(shown(between, worded, beside)) == {"between", "worded", "beside"}
 
 
+def test_what_stands_out_by_its_meaning_alone_is_shown() -> None:
+    near = RankingCandidate("near", nearness=0.5, meaning=0.35)
+    far = RankingCandidate("far", nearness=0.3, meaning=0.2)
+    assert shown(near, far) == ["near"]
+    assert shown(near, near._replace(id="as near")) == [], "neither stands out"
+    assert shown(far) == [], "there is nothing to compare it with"
+
+
 def test_what_is_far_weaker_than_the_best_is_left_out() -> None:
     best, good = RankingCandidate("best", keywords=90.0), RankingCandidate("good", keywords=10.0)
     weak = RankingCandidate("weak", keywords=1.0)

@@ -165,7 +165,7 @@ def test_what_is_rejected_is_reported_without_its_text(tmp_path: Path) -> None:
     with_dispatcher(tmp_path, sessions_after_draining)
     finding = check_spool(tmp_path)
     assert not finding.ok
-    assert "1 could not be read" in finding.detail
+    assert "1 unreadable" in finding.detail
     assert "no such harness" in finding.detail
     (report,) = (tmp_path / "spool" / "rejected").iterdir()
     assert stat.S_IMODE(report.stat().st_mode) == 0o600
@@ -181,7 +181,7 @@ def test_no_more_than_a_hundred_reports_are_kept(tmp_path: Path) -> None:
         put(tmp_path, f"{number:05}", b"nothing of ours")
     with_dispatcher(tmp_path, sessions_after_draining)
     assert len(list((tmp_path / "spool" / "rejected").iterdir())) == spool.REPORTS_KEPT
-    assert f"{spool.REPORTS_KEPT + 20} could not be read" in check_spool(tmp_path).detail
+    assert f"{spool.REPORTS_KEPT + 20} unreadable" in check_spool(tmp_path).detail
 
 
 def test_old_reports_go(tmp_path: Path) -> None:
@@ -206,7 +206,7 @@ def test_what_is_no_file_is_never_opened(tmp_path: Path) -> None:
     assert with_dispatcher(tmp_path, sessions_after_draining) == {"good"}
     assert elsewhere.exists()
     assert spool.waiting(tmp_path) == 0
-    assert "2 could not be read" in check_spool(tmp_path).detail
+    assert "2 unreadable" in check_spool(tmp_path).detail
 
 
 def test_what_the_store_refuses_again_and_again_is_rejected_once_others_get_through(tmp_path: Path) -> None:

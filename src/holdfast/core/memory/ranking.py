@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, takewhile
 from operator import attrgetter, itemgetter
 from typing import Final, NamedTuple, TypeAlias
 
@@ -39,6 +39,10 @@ NOISE: Final = 0.15
 """Below this score, a text without any of the words is only the nearest of unrelated texts."""
 NOISE_WITHOUT_WORDS: Final = 0.2
 """The same if no text has any of the words: then the query may be about nothing that is stored."""
+OUTSTANDING: Final = 1.4
+"""How much better than the next a text must be to be told by its meaning alone, below that score,"""
+LEAST_OUTSTANDING: Final = 0.1
+"""and how good at least."""
 WEAK: Final = 0.35
 """Below this share of the best score, a text is not worth reading beside the best."""
 FADES: Final = 0.05
@@ -157,7 +161,19 @@ def worth_showing(ranked: Sequence[Ranked]) -> list[Ranked]:
         return []
     weak = WEAK * ranked[0].score
     noise = NOISE if any(one.worded for one in ranked) else NOISE_WITHOUT_WORDS
-    return [one for one in ranked if one.score >= (weak if one.worded else max(weak, noise))]
+    shown = [one for one in ranked if one.score >= (weak if one.worded else max(weak, noise))]
+    return shown or _outstanding(ranked)
+
+
+def _outstanding(ranked: Sequence[Ranked]) -> list[Ranked]:
+    """The best, if it is much better than the next of another session: then its meaning is a reason."""
+    session = ranked[0].candidate.session
+    # Texts of one session lift each other.
+    leading = list(takewhile(lambda one: session and one.candidate.session == session, ranked)) or [ranked[0]]
+    if len(leading) == len(ranked):  # there is nothing to compare it with
+        return []
+    runner_up = ranked[len(leading)].score
+    return leading if ranked[0].score >= max(LEAST_OUTSTANDING, OUTSTANDING * runner_up) else []
 
 
 def _with_neighbours(
