@@ -666,24 +666,34 @@ def after_summary(trail: Trail, event: Compacted) -> Notes:
         if _LISTS_MESSAGES.search(unit.heading):
             continue  # every request of the session, as if all were open
         if _tells(text) and not text.rstrip('"”').endswith(("?", "？")):
-            new.append(
-                Note(
-                    kind,
-                    text,
-                    event.at,
-                    event.record,
-                    trail.steps,
-                    source=NoteSource.SUMMARY,
-                    turn=trail.turns,
-                    place=unit.place,
-                    heading=shortened(unit.heading, _HEADING_KEPT),
-                )
-            )
+            new.append(_unit_note(unit, kind, text, event, trail, NoteSource.SUMMARY))
     # A summary may still tell what the user has ruled out.
     rules = (note.text for note in others if note.kind is NoteKind.CONSTRAINT)
     forbidden = [_stems(clause[1]) for rule in rules for clause in _FORBIDS.finditer(rule)]
     allowed = [note for note in new if not _is_forbidden(note, forbidden)]
     return with_notes(others, allowed[:_SUMMARY_UNITS])
+
+
+def _unit_note(
+    unit: reader.Unit,
+    kind: NoteKind,
+    text: str,
+    event: Compacted | SubagentStopped,
+    trail: Trail,
+    source: NoteSource,
+) -> Note:
+    """A sentence of a summary or report as a note."""
+    return Note(
+        kind,
+        text,
+        event.at,
+        event.record,
+        trail.steps,
+        source=source,
+        turn=trail.turns,
+        place=unit.place,
+        heading=shortened(unit.heading, _HEADING_KEPT),
+    )
 
 
 # ---------------------------------------------------------------- reports of subagents
@@ -702,20 +712,8 @@ def after_report(trail: Trail, event: SubagentStopped) -> Notes:
         kind = _reported_kind(unit, is_at_end=unit.text in ends)
         text = shortened(cues.without_filler(unit.text), NOTE_KEPT)
         if kind is not None and _tells(text):
-            new.append(
-                Note(
-                    kind,
-                    text,
-                    event.at,
-                    event.record,
-                    trail.steps,
-                    source=NoteSource.SUBAGENT,
-                    turn=trail.turns,
-                    place=unit.place,
-                    heading=shortened(unit.heading, _HEADING_KEPT),
-                    is_last=unit is units[-1],
-                )
-            )
+            note = _unit_note(unit, kind, text, event, trail, NoteSource.SUBAGENT)
+            new.append(replace(note, is_last=unit is units[-1]))
     # The same report comes from a hook event and from the transcript.
     known = {note.text for note in trail.notes if note.source is NoteSource.SUBAGENT}
     return with_notes(trail.notes, [note for note in new[:_REPORT_UNITS] if note.text not in known])
