@@ -83,7 +83,7 @@ def _own_shell(environment: Mapping[str, str]) -> str:
     name = Path(environment.get("SHELL", "")).name
     if name not in SHELLS:
         raise HoldfastError(
-            f"$SHELL names {f'`{name}`' if name else 'no shell'}, for which there is no completion",
+            f"there is no completion for `{name}`" if name else "$SHELL does not say which shell you use",
             "name one: `holdfast completion bash`, `zsh` or `fish`",
         )
     return name
