@@ -199,6 +199,16 @@ def test_an_objection_ends_what_the_last_message_claims(reply: str, *, is_left: 
     assert (claim.text in standing(ASKED, claim, prompt(reply, "p2"))) == is_left
 
 
+def test_a_first_request_in_the_form_of_a_question_is_the_aim_of_a_short_session() -> None:
+    first = "Can you look for readers that open the wrong directory?"
+    then = [
+        prompt(text, f"p{number}") for number, text in enumerate(("Can you fix all 5", "Now run them"), 2)
+    ]
+    assert first in standing(prompt(first, "p1"), *then)
+    later = [prompt(f"Rename the till of shop {number}", f"p{number}") for number in range(4, 7)]
+    assert first not in standing(prompt(first, "p1"), *then, *later)
+
+
 def test_a_ruling_ends_an_earlier_opinion_about_the_same_name() -> None:
     opinions = (
         said("`round_sale` is the cleanest place for the rounding.", "a1"),

@@ -529,11 +529,11 @@ def _ends_with_turn(note: Note) -> bool:
 
 def _still_asked(note: Note, turn: int) -> bool:
     """Whether something that the user asked or said earlier still counts after another prompt."""
-    if cues.is_for_the_moment(note.text) or cues.asks(note.text):
+    if cues.is_for_the_moment(note.text):
         return False
     if note.turn <= 1 and turn <= _AIM_TURNS:
-        return True
-    if len(content_words(note.text)) < _FEWEST_CONTENT:
+        return True  # also if it is a polite question: "can you look through the readers?"
+    if cues.asks(note.text) or len(content_words(note.text)) < _FEWEST_CONTENT:
         return False
     is_lasting = note.kind is NoteKind.CONSTRAINT or note.source is NoteSource.PLAN
     return is_lasting or not cues.is_bare_request(note.text)
