@@ -199,6 +199,19 @@ def test_an_objection_ends_what_the_last_message_claims(reply: str, *, is_left: 
     assert (claim.text in standing(ASKED, claim, prompt(reply, "p2"))) == is_left
 
 
+@pytest.mark.parametrize(
+    ("remark", "tells"),
+    [
+        ("I see the issue.", False),
+        ("Great! Now I found the real problem:", False),
+        ("I see where the bug is now.", False),
+        ("I found the issue: `round_sale` rounds twice.", True),
+    ],
+)
+def test_a_remark_that_names_nothing_is_no_note(remark: str, *, tells: bool) -> None:
+    assert (remark in standing(ASKED, said(f"{remark} Then the register has to be closed.", "a1"))) == tells
+
+
 def test_a_first_request_in_the_form_of_a_question_is_the_aim_of_a_short_session() -> None:
     first = "Can you look for readers that open the wrong directory?"
     then = [

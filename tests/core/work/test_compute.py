@@ -71,6 +71,15 @@ def test_an_outcome_says_whether_files_were_edited_since() -> None:
     assert texts(state(*again), Section.DONE) == of
 
 
+def test_what_the_agent_says_of_a_check_is_told_with_its_command_alone() -> None:
+    reported = said("Unit tests pass. All tests pass, and the rounding is now half up.", "a1")
+    passed = ran("pytest -q", text="12 passed")
+    command, remark = texts(state(*passed, reported), Section.DONE)
+    assert command.startswith("`pytest -q` passed")
+    assert remark == "All tests pass, and the rounding is now half up."
+    assert "Unit tests pass." in texts(state(reported), Section.DONE)
+
+
 def test_a_command_that_failed_is_told_with_its_reason_until_it_passes() -> None:
     failing = ran("make sums", ok=False, text="error: 41 is not 42")
     assert texts(state(*failing), Section.FAILURES) == ["`make sums` failed: error: 41 is not 42"]

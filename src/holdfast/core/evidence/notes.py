@@ -388,8 +388,14 @@ def _tells(text: str) -> bool:
 
 _PLAIN_WORD: Final = compiled(r"(?<![\w./-])[A-Za-z][a-z']*(?![\w/(]|\.\w)")
 _CODE: Final = compiled(r"`[^`]*`")
-_CHEERS: Final = compiled(r"(?:that|this|it|everything|all|looks?|now)\b[^`/\d]{0,40}[!.]", re.IGNORECASE)
-"""A short remark without a name or number: "That looks perfect!"."""
+_CHEERS: Final = compiled(
+    r"(?:that|this|it|everything|all|looks?|now)\b[^`/\d]{0,40}[!.]|"
+    r"(?:(?:good|great|ah|ok(?:ay)?|now)[,!.]? )*(?:i|we)(?:'ve| have| can| now)? (?:see|found|understand|"
+    r"got|know) (?:it|(?:the|what the|where the) (?:\w+ )?(?:issue|problem|bug|cause|error|culprit)(?: is)?)"
+    r"(?: now)?[!.:]",
+    re.IGNORECASE,
+)
+"""A short remark without a name or number: "That looks perfect!", "I see the issue."."""
 _FEWEST_WORDS: Final = 2
 _FEWEST_CONTENT: Final = 3
 """A remark with fewer content words says nothing without what it answered: "this is acceptable"."""

@@ -152,15 +152,18 @@ _ORDER: Final = {section: place for place, section in enumerate(Section)}
 
 def _notes(trail: Trail, kinds: KindTable) -> Iterator[Statement]:
     edited_at = last_edit(trail)
-    known_checks = any(_is_told(run) and run.ok is not None for run in trail.commands)
+    checks = [run for run in trail.commands if run.ok is not None and _is_told(run)]
+    passes_now = any(run.ok and run.step >= edited_at for run in checks)
     listed = {item.record: {one_line(item.text) for item in trail.items} for item in trail.items}
     for note in trail.notes:
         if any(one_line(note.text) in text for text in listed.get(note.record, ())):
             continue  # it is told as an item, with its state
         if note.text.endswith((":", "：")) and not note.is_last:
             continue  # what it announces is told by itself
-        if known_checks and note.step < edited_at and _reports_check(note):
+        if checks and note.step < edited_at and _reports_check(note):
             continue  # the outcome is told with the command, and whether it is of before the last edit
+        if passes_now and not note.by_user and reader.is_check(note.text):
+            continue
         yield Statement(
             kinds[note.kind].section,
             one_line(note.text),

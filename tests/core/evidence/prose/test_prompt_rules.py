@@ -92,10 +92,12 @@ is it ready to merge now|
 alright, where were we?|you still there?|Are you sure?|have you committed everything yet?|did that work?|
 do the tests pass now?|what's the status?|What happened?|are you in plan mode?|
 Can you auto accept all changes for the rest of this session?|please stop asking me for permission|
+you can ultrathink|think harder about this please|take your time|
 accept all edits from now on|how much context do you have left?|which model are you?|
 做完了吗？|都提交了吗？|这是什么？|刚才执行了什么？|测试通过了吗？|自动接受所有修改
 """
 CONCRETE = """
+think about the retry logic|take your time with the parser|
 fix the login bug|continue with the exporter|why does the import hang?|run the tests in tests/core|
 can you look into the retry logic?|use SQLite|yes, but keep the old flag|
 check the README again|/init|let's fix issue 3 too|add a dark theme|which branch is this?|

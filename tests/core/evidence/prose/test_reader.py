@@ -467,6 +467,16 @@ def test_a_text_is_cut_into_its_sentences_and_items(text: str, expected: tuple[s
     assert reader.sentences(text) == expected
 
 
+def test_the_head_of_a_table_tells_nothing() -> None:
+    table = (
+        "Two are mended.\n\n| File | Cause |\n|---|---|\n| till.py | it rounded twice |\n| tax.py | no rate |"
+    )
+    assert [unit.text for unit in reader.units(table) if unit.is_row] == [
+        "till.py | it rounded twice",
+        "tax.py | no rate",
+    ]
+
+
 def test_items_are_what_their_heading_says() -> None:
     text = (
         "## Decisions\n- one table\n- no cache\n\n"

@@ -500,7 +500,7 @@ def _wraps(line: str) -> bool:
 
 
 def _lines(text: str) -> Iterator[_Block]:
-    """Each line as a block; what is no heading, list item or paragraph is a gap."""
+    """Each line as a block; what is no heading, list item, paragraph or row below a table's head is a gap."""
     for block in blocks(text):
         kind = block.kind
         if kind is BlockKind.HEADING and block.mark[0] == "#" and block.text:
@@ -512,7 +512,7 @@ def _lines(text: str) -> Iterator[_Block]:
             yield line
             if below:
                 yield from _more_lines(below, line)
-        elif kind is BlockKind.TABLE_ROW:
+        elif kind is BlockKind.TABLE_ROW and block.first == block.last:
             yield _row(block.text)
         else:
             yield _GAP
