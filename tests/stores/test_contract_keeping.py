@@ -90,7 +90,7 @@ def test_pruning_keeps_the_newest_of_each_session_longer(store: Store) -> None:
         for key, id, minute in rows:
             store.add_checkpoint(checkpoint(id, session=key, created_at=NOON + minute * MINUTE))
     with store.writing():
-        assert store.prune_checkpoints(NOON + 10 * MINUTE, NOON + MINUTE) == 3
+        assert store.prune_checkpoints(NOON + 10 * MINUTE, NOON + MINUTE, NOON + MINUTE) == 3
     assert _ids(store.checkpoints(ALL)) == ["recent", "newest"]
 
 
@@ -98,9 +98,23 @@ def test_pruning_keeps_what_is_as_old_as_the_limit(store: Store) -> None:
     with store.writing():
         store.add_checkpoint(checkpoint("a", created_at=NOON))
         store.add_checkpoint(checkpoint("b", created_at=NOON))
-        assert store.prune_checkpoints(NOON, NOON) == 0
-        assert store.prune_checkpoints(NOON + 1, NOON) == 1
+        assert store.prune_checkpoints(NOON, NOON, NOON) == 0
+        assert store.prune_checkpoints(NOON + 1, NOON, NOON) == 1
     assert _ids(store.checkpoints(ALL)) == ["b"]
+
+
+def test_the_newest_checkpoint_of_an_imported_session_is_kept_as_long_as_its_passages(store: Store) -> None:
+    with store.writing():
+        store.put_session(ended("s1", last_event_at=NOON))
+        store.put_imported_work("s1", NOON, "")
+        for number, key in enumerate(("s1", "s1", "s2")):
+            store.add_checkpoint(checkpoint(f"{key}-{number}", session=key, created_at=NOON + number))
+    late = NOON + 10 * MINUTE
+    with store.writing():
+        assert store.prune_checkpoints(late, late, NOON) == 2
+    assert _ids(store.checkpoints(ALL)) == ["s1-1"]
+    with store.writing():
+        assert store.prune_checkpoints(late, late, late) == 1
 
 
 # Sessions that are over

@@ -459,8 +459,11 @@ class Store(Findable, Forgettable, Protocol):
         """Delete a session's oldest checkpoints beyond `keep`, and their documents; returns how many."""
         ...
 
-    def prune_checkpoints(self, before: int, newest_before: int) -> int:
-        """Delete checkpoints older than `before`, or `newest_before` for a session's newest; how many."""
+    def prune_checkpoints(self, before: int, newest_before: int, imported_before: int) -> int:
+        """Delete checkpoints older than `before`, or `newest_before` for a session's newest; how many.
+
+        The newest of an imported session is kept until `imported_before`, as its passages are.
+        """
         ...
 
     def prune_sessions(self, before: int, imported_before: int) -> int:

@@ -179,8 +179,10 @@ class _Undo(Exception):
 def _prune_inside(engine: Engine, retention_days: int, records: Records) -> Pruned:
     now = engine.clock()
     newest_before = now - NEWEST_KEPT_DAYS * DAY_MS
-    checkpoints = engine.store.prune_checkpoints(now - retention_days * DAY_MS, newest_before)
-    sessions = engine.store.prune_sessions(newest_before, now - records.retention_days * DAY_MS)
+    imported_before = now - records.retention_days * DAY_MS
+    before = now - retention_days * DAY_MS
+    checkpoints = engine.store.prune_checkpoints(before, newest_before, imported_before)
+    sessions = engine.store.prune_sessions(newest_before, imported_before)
     engine.store.prune_sites(newest_before)
     return Pruned(checkpoints, sessions)
 

@@ -45,10 +45,13 @@ class Checkpoints:
     def trim_checkpoints(self, session: str, keep: int) -> int:
         return self._database.write(_TRIM_CHECKPOINTS, {"session": session, "keep": keep})
 
-    def prune_checkpoints(self, before: int, newest_before: int) -> int:
-        return self._database.write(
-            _PRUNE_CHECKPOINTS, {"before": to_iso(before), "newest_before": to_iso(newest_before)}
-        )
+    def prune_checkpoints(self, before: int, newest_before: int, imported_before: int) -> int:
+        bindings: Bindings = {
+            "before": to_iso(before),
+            "newest_before": to_iso(newest_before),
+            "imported_before": to_iso(imported_before),
+        }
+        return self._database.write(_PRUNE_CHECKPOINTS, bindings)
 
     def add_receipt(self, receipt: Receipt, redactor: str = UNREDACTED) -> None:
         self._database.write(_ADD_RECEIPT, {**_receipt_columns(receipt), "redactor": redactor})
@@ -200,6 +203,10 @@ delete from session_checkpoints as old
  where created_at < :before
    and (
        created_at < :newest_before
+       and (
+           created_at < :imported_before
+           or session_key not in (select session_key from imported_work)
+           )
        or exists (
           select true
             from session_checkpoints
