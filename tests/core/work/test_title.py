@@ -38,6 +38,10 @@ REQUESTS = {
         "Reuse session_navigation.html there"
     ),
     "README を最新の状態に更新してください": "README を最新の状態に更新してください",
+    "Please do these two things in the shop:\n1. Round order totals in pricing.py.\n2. Refuse refunds.": (
+        "Round order totals in pricing.py"
+    ),
+    "Refactor the parser:\n- split the reader\n- name it": "Refactor the parser",
 }
 
 
@@ -71,6 +75,20 @@ def test_a_remark_or_question_does_not_replace_the_work_that_was_asked_for() -> 
     assert title_of_trail(trail("Does the importer keep empty transcripts?")).startswith("Does the importer")
     finding = "Short files lose partial-overlap detection in the comparer"
     assert title_of_trail(trail(work, finding)) == finding
+
+
+def test_what_corrects_the_work_or_refers_back_does_not_name_it() -> None:
+    work = "Please do these two things in the shop:\n1. Round order totals in pricing.py.\n2. Refuse refunds."
+    for later in (
+        "No: the total must be rounded only once, half up. Never round line items.",
+        "wait, use the decimal module for every total",
+        "Add them please, and guidance for whoever writes tests in CLAUDE.md",
+        "use that method: compute_total instead of the cached column",
+    ):
+        assert title_of_trail(trail(work, later, goal=work)) == "Round order totals in pricing.py", later
+    assert title_of_trail(trail("No: round the total only once")) == "Round the total only once"
+    cached = "Use the cached column for totals of a month"
+    assert title_of_trail(trail(work, cached)) == cached
 
 
 def test_a_session_without_a_telling_request_is_called_by_what_was_done() -> None:

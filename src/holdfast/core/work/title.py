@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import zip_longest
 from typing import Final
 
 from holdfast.core.events.event import Action
@@ -32,20 +33,21 @@ LONG_TOKEN: Final = 30
 
 def title_of_trail(trail: Trail) -> str:
     """What a session is about, by its requests, else by what was done in it; empty if nothing is known."""
-    remark, best, most = "", "", 0
+    best, most = "", -1
     for request in _requests(trail):
         if reader.is_generic(request.text) or reader.is_bare_command(request.text):
             continue
         headline = _headline(request.text)
         words = _telling_words(headline)
+        is_whole = not (_REFERS_BACK.match(headline) or _CORRECTION.match(request.text))
         is_goal = request is trail.goal and words >= REPORT_WORDS and not _REMARK.match(headline)
-        if words >= TELLING_WORDS and (is_goal or _ASKS_FOR_WORK.match(headline)):
+        if words >= TELLING_WORDS and is_whole and (is_goal or _ASKS_FOR_WORK.match(headline)):
             return shortened_title(headline)
-        if words >= TELLING_WORDS:
-            remark = remark or headline
-        elif words > most or not best:
-            best, most = headline, words
-    return shortened_title(remark or best) or _title_of_work(trail)
+        # What refers to something said before, or says little, stands back.
+        telling = min(words, TELLING_WORDS if is_whole else TELLING_WORDS - 1)
+        if telling > most:
+            best, most = headline, telling
+    return shortened_title(best) or _title_of_work(trail)
 
 
 def shortened_title(text: str) -> str:
@@ -95,10 +97,17 @@ def _pieces(request: str) -> Iterator[str]:
     if command:
         rest = text[command.end() :]
         text = rest if _telling_words(rest) >= LEAD_WORDS else f"{command['name'].replace('-', ' ')} {rest}"
-    for piece in _BOUNDARY.split(text):
+    pieces = _BOUNDARY.split(text)
+    for piece, following in zip_longest(pieces, pieces[1:], fillvalue=""):
         bare = _LIST_MARK.sub("", one_line(piece).strip(" \\─═_*|>"))
-        if any(char.isalpha() for char in bare):
+        if any(char.isalpha() for char in bare) and not _only_leads_to_list(bare, following):
             yield bare
+
+
+def _only_leads_to_list(piece: str, following: str) -> bool:
+    """Whether a piece such as "Please do these three things:" says nothing but that a list follows."""
+    is_lead = piece.endswith(":") and _LIST_ITEM.match(following) is not None
+    return is_lead and not _ASKS_FOR_WORK.match(_without_opening(piece))
 
 
 def _without_opening(sentence: str) -> str:
@@ -149,6 +158,7 @@ _COMMAND: Final = compiled(r"\s*/(?P<name>[a-zA-Z][\w:-]*)(?=\s)")
 _BOUNDARY: Final = compiled(
     r"(?<=[.!?])\s+(?!\d)|(?<=[。！？])|\s*\n\s*(?![a-z@])|(?<=:)\s+(?=#)|\s+-{2,}\s+"
 )
+_LIST_ITEM: Final = compiled(r"\s*(?:[-*•]\s|\(?\d{1,3}[.)])")
 _LIST_MARK: Final = compiled(
     r"\A(?:#{1,6}\s+|[-*•]\s+|\(?\d{1,3}[.)]\s+|\W?\[[ x]\]\s+|(?i:plan|task|goal|feature)\s*:\s+)+"
 )
@@ -187,6 +197,16 @@ _REMARK: Final = compiled(
     re.IGNORECASE,
 )
 """How a sentence begins that tells or asks something instead of saying what is to be done."""
+_REFERS_BACK: Final = compiled(
+    r"(?!can|could|did|do|does|is|should|was|will|would)[a-z]+ (?:it|them|those|these)\b"
+    r"|(?:use|take|try|apply|do) (?:that|this)\b",
+    re.IGNORECASE,
+)
+"""How a request begins that cannot be understood without the one before it: "add them", "use that method"."""
+_CORRECTION: Final = compiled(
+    r"\s*(?:no|nope|wait|stop|sorry|not (?:that|this|so))\b\s*[,.:;!—–-]", re.IGNORECASE
+)
+"""How a request begins that corrects the work instead of naming it."""
 _ERRANDS: Final = frozenset(
     """add again amend answer approach ask branch branches change changes check checks ci code comment
     comments commit commits committed conflict conflicts continue create current done draft everything
