@@ -152,3 +152,15 @@ def test_a_failed_edit_is_no_change(attic: Attic) -> None:
 def test_the_files_of_a_project_are_listed(attic: Attic) -> None:
     rows = edited_files(attic.engine(), project(attic), 9)
     assert rows == [{"path": "a.py", "at": "2026-03-01T10:00:00.000Z", "sessions": 2}]
+
+
+def test_what_can_have_no_history_is_told_from_a_file_that_nobody_changed(
+    attic: Attic, tmp_path: Path
+) -> None:
+    (Path(attic.project) / "docs").mkdir()
+    assert answer(attic, "docs").note == "`docs` is a directory; name a file in it."
+    assert answer(attic, "b.py").note == "No session is known to have changed `b.py`."
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    note = file_answer(attic.engine(), identity(str(elsewhere)), "b.py").note
+    assert note == f"No session was seen in `{elsewhere}`; `holdfast import` brings in earlier ones."

@@ -96,10 +96,10 @@ def _turn_lines(turn: Mapping[str, Any]) -> Iterator[str]:
     deed = _ACTIONS.get(turn["action"], turn["action"])
     if turn["renamed_to"]:
         deed = f"moved it from {turn['path']}"
-    times = f", {turn['edits']} edits" if turn["edits"] > 1 else ""
-    by = " by a subagent" if turn["by_subagent"] else ""
+    times = f" {turn['edits']} times" if turn["edits"] > 1 else ""
+    by = ", by a subagent" if turn["by_subagent"] else ""
     yield from _entry("asked", shortened(_plain(turn["asked"]), ASKED_CHARS) or "(not known)")
-    yield from _entry("", f"{deed}{by}{times}")
+    yield from _entry("", f"{deed}{times}{by}")
     if turn["reason"]:
         yield from _entry(_REASONS[turn["reason_kind"]], shortened(_plain(turn["reason"]), REASON_CHARS))
     else:

@@ -32,7 +32,7 @@ from holdfast.engine.views.serialisation import Row
 from holdfast.errors import PathRefused
 from holdfast.files import worktree
 from holdfast.lazy_dataclass import dataclass
-from holdfast.stores.base import RowKind
+from holdfast.stores.base import START, RowKind
 from holdfast.stores.codec import to_iso
 
 EDITS_READ: Final = 2_000
@@ -245,6 +245,10 @@ def _line_note(edits: Iterable[FileEdit], line: int, mark: bytes) -> str:
 
 def _nothing_known(engine: Engine, project: Project, name: str) -> str:
     """A sentence for a file that no session is known to have changed, with names that are like it."""
+    if not engine.store.page_of_sessions(project.project_id, START, 1):
+        return f"No session was seen in `{project.root}`; `holdfast import` brings in earlier ones."
+    if (Path(project.root) / name).is_dir():
+        return f"`{name}` is a directory; name a file in it."
     last = name.rsplit("/", 1)[-1]
     known = engine.store.edited_files(project.project_id, FILES_SEARCHED)
     like = [each.path for each in known if each.path.rsplit("/", 1)[-1] == last][:NAMES_SUGGESTED]
