@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.core.events.install_request import WantedCopy
-from holdfast.engine.health.connections import check_files, check_search
+from holdfast.engine.health.connections import check_files, check_hooks, check_search
 from holdfast.engine.health.doctor import Mend
 from holdfast.files import install
 from holdfast.harnesses import get, names
@@ -48,6 +48,12 @@ def test_where_they_look_at_different_files_that_is_said(settings: str, project:
     found = check_search(SEARCHING, project.parent, project)
     assert found is not None
     assert "different files" in found.detail
+
+
+def test_a_harness_that_the_user_did_not_connect_is_no_problem(tmp_path: Path) -> None:
+    finding = check_hooks(tmp_path / "holdfast", SEARCHING, "command", tmp_path)
+    assert (finding.ok, finding.absent) == (True, True)
+    assert finding.detail == f"not connected: `holdfast setup {SEARCHING.name}` connects it"
 
 
 NEW, OLD, MINE = b"// of this version\n", b"// of an earlier version\n", b"// mine\n"

@@ -100,7 +100,11 @@ def _findings(state: State) -> Html:
 def _result_badge(row: Row) -> Html:
     if not row["ok"]:
         return badge("problem", "wrong")
-    return badge("absent") if str(row["detail"]).startswith("not installed") else badge("ok", "fine")
+    return (
+        badge("absent")
+        if str(row["detail"]).startswith(("not installed", "not connected"))
+        else badge("ok", "fine")
+    )
 
 
 def _finding(row: Row) -> Html:

@@ -68,7 +68,7 @@ def check_hooks(home: Path, harness: Harness, command: str, user_home: Path) -> 
     scope = "--project " if records and all(record.project for record in records) else ""
     check, fix = f"hooks of {harness.name}", f"run `holdfast setup {scope}{harness.name}`"
     if not records:
-        return wrong(check, f"{harness.title} is here, but setup was not run for it", fix)
+        return absent(check, f"not connected: `holdfast setup {harness.name}` connects it")
     if places := _elsewhere(home, harness, user_home):
         return fine(check, f"in {', '.join(map(str, places))}, which a variable named when setup was run")
     files = {Path(one.file): _texts_in(Path(one.file)) for one in entries}

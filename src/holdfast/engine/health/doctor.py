@@ -60,7 +60,7 @@ class CheckResult:
     mend: Mend | None = None
     """How `doctor --fix` can fix it."""
     absent: bool = False
-    """Whether there was nothing to check, because the program is not installed."""
+    """Whether there was nothing to check, because the harness is not installed or not connected."""
 
     @property
     def row(self) -> dict[str, object]:
@@ -94,13 +94,13 @@ class HealthVerdict:
 
     @property
     def summary(self) -> str:
-        """One line, such as `1 problem, 43 checks passed, 2 harnesses not installed`."""
+        """One line, such as `1 problem, 43 checks passed, 2 harnesses not in use`."""
         parts = [
             many(len(self.problems), "problem") if self.problems else "no problem",
             f"{many(len(self.passed), 'check')} passed",
         ]
         if self.absent:
-            parts.append(f"{many(len(self.absent), 'harness', 'harnesses')} not installed")
+            parts.append(f"{many(len(self.absent), 'harness', 'harnesses')} not in use")
         return ", ".join(parts)
 
 
@@ -125,7 +125,7 @@ def wrong(check: str, detail: str, fix: str, mend: Mend | None = None) -> CheckR
 
 
 def absent(check: str, detail: str) -> CheckResult:
-    """A finding about a program that is not installed: neither a problem nor passed."""
+    """A finding about a harness that is not installed or not connected: neither a problem nor passed."""
     return CheckResult(check, ok=True, detail=detail, fix="", absent=True)
 
 
@@ -135,7 +135,7 @@ def absent(check: str, detail: str) -> CheckResult:
 def check_home(home: Path) -> CheckResult:
     """Check that the home exists, is writable, and is readable by its owner only."""
     if not home.is_dir():
-        return wrong("home", f"there is no home at {home}", "run `holdfast setup`")
+        return fine("home", f"{home} is not there yet; `holdfast setup` makes it")
     wrong_modes = [path for path in _inside(home) if _wrong_mode(path)] if os.name != "nt" else []
     if wrong_modes:
         exposed = [path for path in wrong_modes if path.lstat().st_mode & 0o077]

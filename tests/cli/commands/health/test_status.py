@@ -25,9 +25,9 @@ def test_without_setup_it_says_what_to_do_and_makes_no_home(person: Person) -> N
     shown = person.types("status")
     assert shown.status == 1
     assert shown.out.startswith(
-        "3 problems; `holdfast doctor` looks closer\nFAIL  home: there is no home at "
+        "1 problem; `holdfast doctor` looks closer\nFAIL  setup: setup was never run\n"
+        "      fix: run `holdfast setup`\n"
     )
-    assert "      fix: run `holdfast setup`\n" in shown.out
     assert "Claude Code: not connected: `holdfast setup` connects it" in shown.out
     assert not person.home.exists()
 
