@@ -10,7 +10,7 @@ import struct
 import subprocess
 import sys
 import termios
-from contextlib import redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 
 import pytest
 from hypothesis import given
@@ -21,6 +21,7 @@ from rich.table import Table
 from rich.text import Text
 
 from holdfast.cli import printing
+from holdfast.cli.commands import sessions
 from holdfast.cli.printing import table_lines
 from holdfast.core.text.strings import one_line
 from holdfast.core.text.untrusted import printable
@@ -88,3 +89,57 @@ def test_a_table_on_a_terminal_fits_it_without_rich(text: str, variables: dict[s
     os.close(main)
     os.close(terminal)
     assert printed == f"{shown}False\n"
+
+
+@pytest.fixture
+def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A person whose terminals have 80 columns."""
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("HOME", "/home/ann")
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.usefixtures("narrow")
+def test_a_message_on_a_terminal_is_folded_between_words() -> None:
+    with redirect_stderr(_Terminal()) as printed:
+        printing.say("hint: one\n" + "several words " * 8)
+    first, *more = printed.getvalue().splitlines()
+    assert first == "hint: one"
+    assert len(more) == 2
+    assert all(len(line) <= 80 and not line.startswith("ords") for line in more)
+
+
+def _listed(path: str, prompts: int, *, phase: str) -> dict[str, object]:
+    return {
+        "short_id": "019f17a5",
+        "harness": "claude-code",
+        "project": path,
+        "prompt_count": prompts,
+        "windows": 12,
+        "phase": phase,
+        "imported": phase == "ended",
+        "tokens": 5,
+        "percent": 87,
+        "title": "Spawn a worker to look at everything that was ever written…",
+        "last_event_at": "2026-01-01T00:00:00Z",
+    }
+
+
+@pytest.mark.usefixtures("narrow")
+def test_sessions_with_long_paths_and_large_numbers_fit_a_terminal() -> None:
+    rows = [
+        _listed("/home/ann/projects/EntityProcess/a-rather-long-name", 1_236, phase="ended"),
+        _listed("/home/ann/x", 3, phase="live"),
+        _listed("/srv/workspaces/everything/of-ann", 3, phase="orphaned"),
+    ]
+    with redirect_stdout(_Terminal()) as printed:
+        sessions.print_sessions(rows)
+    lines = printed.getvalue().splitlines()
+    assert len(lines) == 2 * len(rows)
+    assert max(map(len, lines)) <= 80
+    assert "87% full" in lines[3], "of a live session it matters"
+    assert "full" not in lines[1]

@@ -114,11 +114,11 @@ def _name_set_aside(words: Sequence[str]) -> None:
 
 
 def _report(message: str, hint: str) -> int:
-    from holdfast.core.text.untrusted import printable
+    from holdfast.cli.printing import say
 
-    click.echo(f"error: {printable(message)}", err=True)
+    say(f"error: {message}")
     if hint:
-        click.echo(f"\nhint: {printable(hint)}", err=True)
+        say(f"\nhint: {hint}")
     return 1
 
 

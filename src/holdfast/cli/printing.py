@@ -13,7 +13,7 @@ import threading
 from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import zip_longest
-from typing import Final
+from typing import Final, TextIO
 
 import click
 
@@ -28,8 +28,10 @@ _PATIENCE = 0.3
 
 
 def say(text: str) -> None:
-    """Print a message to stderr that is not the command's result."""
-    click.echo(printable(text), err=True)
+    """Print a message to stderr that is not the command's result; on a terminal, in lines that fit it."""
+    width = terminal_width(sys.stderr)
+    lines = printable(text).split("\n")
+    click.echo("\n".join(folded(line, width) for line in lines), err=True)
 
 
 def give(text: str) -> None:
@@ -112,26 +114,36 @@ def _echo(line: str) -> None:
 
 def line_width() -> int | None:
     """The width of the terminal; None for a pipe, whose reader wants whole lines."""
-    if not sys.stdout.isatty():
+    return terminal_width(sys.stdout)
+
+
+def terminal_width(stream: TextIO) -> int | None:
+    """The width of the terminal that a stream goes to; None if it goes elsewhere."""
+    if not stream.isatty():
         return None
     chosen = os.environ.get("COLUMNS", "")
     if chosen.isdecimal() and int(chosen):
         return int(chosen)
     try:
-        return os.get_terminal_size(sys.stdout.fileno()).columns or _USUAL_WIDTH
+        return os.get_terminal_size(stream.fileno()).columns or _USUAL_WIDTH
     except OSError:
         return _USUAL_WIDTH
 
 
-def short_path(path: str) -> str:
-    """A directory as one would type it, without what is in the middle of a long one."""
-    home = os.environ.get("HOME", "")
-    is_in_home = bool(home) and (path == home or path.startswith(f"{home}/"))
-    short = f"~{path.removeprefix(home)}" if is_in_home else path
-    if len(short) <= _PATH_CHARS:
+def short_path(path: str, most: int = _PATH_CHARS) -> str:
+    """A directory as one would type it, without what is in the middle of one that has more characters."""
+    short = home_path(path)
+    if len(short) <= most:
         return short
-    name = short.rstrip("/").rsplit("/", 1)[-1]
-    return f"{'~/' if short.startswith('~') else '/'}…/{shortened(name, _PATH_CHARS)}"
+    top, name = "~/…/" if short.startswith("~") else "/…/", short.rstrip("/").rsplit("/", 1)[-1]
+    return f"{top}{shortened(name, max(most - len(top), 1))}"
+
+
+def home_path(path: str) -> str:
+    """A path with `~` for the home directory of the user."""
+    home = os.environ.get("HOME", "").rstrip("/")
+    is_in_home = bool(home) and (path == home or path.startswith(f"{home}/"))
+    return f"~{path.removeprefix(home)}" if is_in_home else path
 
 
 @contextmanager

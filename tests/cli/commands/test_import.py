@@ -82,7 +82,10 @@ def test_where_all_that_was_said_is_too_old_nobody_is_told_that_it_can_be_found(
     os.utime(path)
     done = person.types("import", "--yes")
     assert done.out.startswith("imported: 0 sessions, 0 passages")
-    assert "left out: 1 session in which nothing is said since `records.retention_days` ago" in done.err
+    assert (
+        "left out: 1 session in which nothing was said in the last 365 days (`records.retention_days`)"
+        in done.err
+    )
     assert "recall" not in done.err
 
 

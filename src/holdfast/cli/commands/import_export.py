@@ -15,8 +15,9 @@ import click
 from holdfast import config, harnesses
 from holdfast.cli import access
 from holdfast.cli.options import command, json_option, moment
-from holdfast.cli.printing import give, give_json, give_table, say, working
+from holdfast.cli.printing import give, give_json, give_table, home_path, say, working
 from holdfast.core.events.world import Project
+from holdfast.core.text.strings import many
 from holdfast.core.text.untrusted import printable
 from holdfast.engine.agent_log.transfer import export as lines_of
 from holdfast.engine.agent_log.transfer import inherit_all, not_inherited, own_key
@@ -100,8 +101,7 @@ def import_(
         amount = f"{count}, {imported.characters / MB:.1f} MB of text"
         give(f"imported: {_session_count(imported.sessions)}, {amount}")
         if silent := len(listing.sessions) - imported.no_room - imported.sessions:
-            why = "in which nothing is said since `records.retention_days` ago"
-            say(f"left out: {_session_count(silent)} {why}")
+            say(f"left out: {_session_count(silent)} in which nothing was said {_kept_span()}")
         if imported.no_room:
             count = _session_count(imported.no_room)
             say(f"left out: {count} for which there is no room; see `records.max_mb`")
@@ -130,6 +130,11 @@ def _space_left(engine: Engine) -> int:
     """How many more bytes of session text may be stored."""
     settings = config.load(access.home(), None, None, os.environ).config
     return max(0, settings.records.max_mb * MB - engine.store.records_kept().bytes)
+
+
+def _kept_span() -> str:
+    days = config.load(access.home(), None, None, os.environ).config.records.retention_days
+    return f"in the last {many(days, 'day')} (`records.retention_days`)"
 
 
 def _candidates(
@@ -200,12 +205,17 @@ def _row(harness: str, project: str, some: list[ImportableSession]) -> _Row:
 
 def _tell_of_former(listing: Survey) -> None:
     """Name the sessions that do not belong to the repository that is at their path now."""
-    for id, root in dict.fromkeys(
-        (session.project.project_id, session.project.root) for session in listing.sessions if session.left
-    ):
+    roots = dict[str, set[str]]()
+    for session in listing.sessions:
+        if session.left:
+            roots.setdefault(session.project.project_id, set()).add(session.project.root)
+    for id, places in roots.items():
+        # The main worktree has the shortest path, as a rule.
+        root = min(places, key=lambda place: (len(place), place))
+        others = f" and in {many(len(places) - 1, 'worktree')} of it" if len(places) > 1 else ""
         say(
-            f"another repository is at `{root}` now: sessions from before it began are kept as project {id}; "
-            f"if it is the same, run `holdfast project bind {id}` there"
+            f"another repository is at `{home_path(root)}`{others} now: sessions from before it "
+            f"began are kept as project {id}; if it is the same, run `holdfast project bind {id}` there"
         )
 
 
@@ -217,7 +227,7 @@ def _show(listing: Survey) -> None:
             [
                 (
                     row.harness,
-                    row.project or "(not known)",
+                    home_path(row.project) or "(not known)",
                     str(row.sessions),
                     f"{row.bytes / MB:.1f}",
                     row.first[:10],

@@ -9,9 +9,9 @@ import click
 
 from holdfast.cli import access
 from holdfast.cli.options import command, group, json_option
-from holdfast.cli.printing import give_json, give_table, say
+from holdfast.cli.printing import give_json, give_table, home_path, say
 from holdfast.core.events.identity import New
-from holdfast.core.text.strings import elapsed
+from holdfast.core.text.strings import ago
 from holdfast.engine.repository import projects
 from holdfast.engine.repository.projects import ListedProject, Resolution
 from holdfast.engine.repository.projects import every_project as projects_listed
@@ -94,10 +94,10 @@ def _tell(before: Resolution, after: Resolution, *, as_json: bool) -> None:
 
 
 def _cells(row: ListedProject) -> tuple[str, ...]:
-    path = ", ".join(row.paths or row.former_paths)
+    path = ", ".join(map(home_path, row.paths or row.former_paths))
     state = "" if row.is_there else " (gone)"
-    former = f" (was {', '.join(row.former_paths)})" if row.paths and row.former_paths else ""
-    age = f"{elapsed(access.now() - row.last_seen_at)} ago"
+    former = f" (was {', '.join(map(home_path, row.former_paths))})" if row.paths and row.former_paths else ""
+    age = ago(access.now() - row.last_seen_at)
     return row.project_id, row.name, age, str(row.sessions), f"{path}{state}{former}"
 
 

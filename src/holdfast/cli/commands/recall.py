@@ -14,7 +14,7 @@ from holdfast.cli.options import command, json_option, limit_option, moment, pro
 from holdfast.cli.printing import give, give_json, give_marked, line_width, say
 from holdfast.core.memory.excerpt import excerpt, matching_spans
 from holdfast.core.memory.ranking import query_words
-from holdfast.core.text.strings import elapsed, shortened
+from holdfast.core.text.strings import ago, shortened
 from holdfast.core.text.untrusted import printable
 from holdfast.errors import HoldfastError
 
@@ -110,15 +110,20 @@ def _print(rows: Sequence[Mapping[str, Any]], words: Sequence[str]) -> None:
     now, width = daemon_requests.now(), line_width()
     indent = " " * (ID_CHARS + 2)
     for row in rows:
-        age = f"{elapsed(now - row['at'])} ago" if row["at"] else ""
-        source = row["source"] if row["kind"] in row["source"] else f"{row['kind']}, {row['source']}"
-        about = " · ".join(part for part in (source, age, f"{row['score']:.2f}") if part)
+        age = ago(now - row["at"]) if row["at"] else ""
+        about = " · ".join(part for part in (_source(row), age, f"{row['score']:.2f}") if part)
         room = (width or UNLIMITED) - len(indent)
         title = shortened(row["title"], max(room - len(about) - 3, TITLE_LEAST)) if row["title"] else ""
         head = f"{title} · {about}" if title else about
         give(f"{row['id'][:ID_CHARS]:{ID_CHARS}}  {shortened(head, room)}")
         sentence = excerpt(printable(row["text"]), words, room)
         give_marked(indent, sentence, matching_spans(sentence, words))
+
+
+def _source(row: Mapping[str, Any]) -> str:
+    """Where a hit comes from; what was said in a session is the usual case, and goes without its kind."""
+    kind, source = row["kind"], row["source"]
+    return source if kind in source or kind == "record" else f"{kind}, {source}"
 
 
 @command("holdfast expand 1f2e3d4c", "holdfast expand 1f2e3d4c --json")
@@ -143,6 +148,6 @@ def expand(*, id: str, all_projects: bool, project: Path | None, as_json: bool) 
     if as_json:
         give_json(text_row(finding))
         return
-    age = f", {elapsed(access.now() - finding.at)} ago" if finding.at else ""
+    age = f", {ago(access.now() - finding.at)}" if finding.at else ""
     say(redact(f"{finding.kind} {finding.id}: {finding.source}{age}"))
     give(redact(finding.text))

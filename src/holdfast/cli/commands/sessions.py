@@ -33,6 +33,9 @@ NO_TITLE: Final = "(no title)"
 WIDEST: Final = 100
 """A list is not wider than this: what is far to the right belongs to no line."""
 ID_CHARS: Final = 8
+PATH_MOST: Final = 28
+PATH_LEAST: Final = 12
+"""The range of characters in which a project's path is shown, to fit the terminal."""
 PROMPT_CHARS: Final = 150
 COMMAND_CHARS: Final = 64
 LINES_MOST: Final = 12
@@ -87,7 +90,7 @@ def sessions(  # noqa: PLR0913 - each is an option
     if as_json:
         give_json(rows)
     elif rows:
-        _print_sessions(rows)
+        print_sessions(rows)
     elif project or harness or since or search:
         say("there are no such sessions; `holdfast sessions` lists all")
     else:
@@ -105,7 +108,7 @@ def _give_scores(limit: int, *, as_json: bool) -> None:
         (give_scores_as_json if as_json else give_scores)(scores)
 
 
-def _print_sessions(rows: Sequence[Mapping[str, Any]]) -> None:
+def print_sessions(rows: Sequence[Mapping[str, Any]]) -> None:
     """Two lines for each session in a terminal, where one would be too long; a table anywhere else."""
     now, width = daemon_requests.now(), line_width()
     ages = [ago(now - _moment(row["last_event_at"])) for row in rows]
@@ -124,21 +127,34 @@ def _print_sessions(rows: Sequence[Mapping[str, Any]]) -> None:
         cells = [(row["title"] or NO_TITLE, *_facts(row), age) for row, age in zip(rows, ages, strict=True)]
         give_table(columns, cells, numbers=("prompts", "windows", "full"))
         return
-    facts = [
-        (
-            key,
-            harness,
-            project,
-            f"{prompts} prompt{'' if prompts == '1' else 's'}",
-            f"{windows} windows" if windows != "1" else "",
-            full,
-            state,
-        )
-        for key, harness, project, prompts, windows, full, state in map(_facts, rows)
-    ]
-    for row, age, line in zip(rows, ages, aligned(facts, numbers=(3, 4, 5)), strict=True):
-        give_ends(row["title"] or NO_TITLE, age, min(width, WIDEST))
+    width = min(width, WIDEST)
+    for row, age, line in zip(rows, ages, _fact_lines(rows, width - 2), strict=True):
+        give_ends(row["title"] or NO_TITLE, age, width)
         give(f"  {line}")
+
+
+def _fact_lines(rows: Sequence[Mapping[str, Any]], width: int) -> list[str]:
+    """The second line of each session; where it would be too wide, the project's path is shortened."""
+    lines = aligned([_terminal_facts(row, PATH_MOST) for row in rows], numbers=(3, 4))
+    if (excess := max(map(len, lines)) - width) <= 0:
+        return lines
+    longest = max(len(short_path(row["project"], PATH_MOST)) for row in rows)
+    path_chars = max(longest - excess, PATH_LEAST)
+    return aligned([_terminal_facts(row, path_chars) for row in rows], numbers=(3, 4))
+
+
+def _terminal_facts(row: Mapping[str, Any], path_chars: int) -> tuple[str, ...]:
+    windows = quantity(row["windows"], "window") if row["windows"] > 1 else ""
+    is_live = row["phase"] == "live" and not row["imported"]
+    full = f", {row['percent']}% full" if is_live and row["tokens"] else ""
+    return (
+        row["short_id"],
+        row["harness"],
+        short_path(row["project"], path_chars),
+        quantity(row["prompt_count"], "prompt"),
+        windows,
+        f"{'imported' if row['imported'] else row['phase']}{full}",
+    )
 
 
 def _facts(row: Mapping[str, Any]) -> tuple[str, str, str, str, str, str, str]:
@@ -173,7 +189,8 @@ def show(*, key: str, project: Path | None, as_json: bool) -> None:
 
 def _print_session(view: Mapping[str, Any]) -> None:
     width = line_width()
-    give("\n".join(_heading(view)))
+    for line in _heading(view):
+        give(folded(line, width))
     for title, lines in _parts(view):
         give(f"\n{title}")
         for line in lines:

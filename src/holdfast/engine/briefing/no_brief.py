@@ -5,7 +5,7 @@ from __future__ import annotations
 from holdfast.core.events.durations import HOUR_MS
 from holdfast.core.events.world import Project
 from holdfast.core.session.session import Phase, Session
-from holdfast.core.text.strings import elapsed
+from holdfast.core.text.strings import ago
 from holdfast.engine.briefing.resume import SESSIONS_LOOKED_AT, has_content
 from holdfast.engine.engine import Engine
 from holdfast.engine.ids import short_id
@@ -29,7 +29,7 @@ def why_nothing(engine: Engine, project: Project) -> str:
         return "nothing that a session here did is worth giving back"
     ended = "was last active" if telling.phase is Phase.LIVE else "ended"
     return (
-        f"the last session here {ended} {elapsed(age)} ago; the window is {hours} h: "
+        f"the last session here {ended} {ago(age)}; the window is {hours} h: "
         f"`holdfast brief --session {_id(engine, telling)}`, or set `continuity.recovery_window_hours`"
     )
 

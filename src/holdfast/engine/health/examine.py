@@ -13,7 +13,7 @@ import msgspec
 
 from holdfast import config, harnesses
 from holdfast.core.session.session import Session
-from holdfast.core.text.strings import elapsed
+from holdfast.core.text.strings import ago
 from holdfast.engine.engine import Engine
 from holdfast.engine.health import connections, doctor
 from holdfast.engine.health.doctor import CheckResult, Mend, fine, wrong
@@ -113,9 +113,12 @@ def harnesses_here(environment: Mapping[str, str]) -> list[Harness]:
 def _connection(harness: Harness, around: Surroundings) -> Iterator[CheckResult]:
     """The quick checks of one harness."""
     home, search_path = around.home, around.environment.get("PATH", "")
+    is_connected = bool(connections.installed(home, harness))
     if not connections.program_of(harness, search_path):
         yield connections.not_installed(harness)
-    if not harness.present(around.user_home, search_path) and not connections.installed(home, harness):
+        if not is_connected:
+            return
+    if not harness.present(around.user_home, search_path) and not is_connected:
         return
     projects = connections.projects(home, harness)
     if not projects or connections.is_for_user(home, harness):
@@ -163,8 +166,8 @@ def check_activity(store: Store, harness: Harness, now: int) -> CheckResult:
         return fine(check, "no session was heard of yet")
     last_seen = max(session.last_event_at for session in own.values())
     briefed = [receipt.created_at for receipt in store.receipts("", SESSIONS) if receipt.session in own]
-    brief_age = f"last brief {elapsed(now - max(briefed))} ago" if briefed else "no brief yet"
-    return fine(check, f"last capture {elapsed(now - last_seen)} ago, {brief_age}; {len(own):,} sessions")
+    brief_age = f"last brief {ago(now - max(briefed))}" if briefed else "no brief yet"
+    return fine(check, f"last capture {ago(now - last_seen)}, {brief_age}; {len(own):,} sessions")
 
 
 def check_cursors(store: Store, every: Iterable[Harness], user_home: Path) -> CheckResult:

@@ -232,3 +232,9 @@ def test_an_editor_that_fails_or_changes_nothing_changes_nothing(person: Person)
     del person.variables["EDITOR"]
     assert "no editor is set" in person.types("config", "edit").err
     assert settings_of(person) == WRITTEN
+
+
+def test_a_change_is_told_with_the_value_that_counts_now(person: Person) -> None:
+    done = person.types("config", "set", WINDOW, "12")
+    assert done.out == f"{WINDOW} = 12 (set by {person.home / 'config.toml'})\n"
+    assert person.types("config", "unset", WINDOW).out == f"{WINDOW} = 4 (the default)\n"

@@ -63,11 +63,11 @@ def explain(*, key: str, project: Path | None, as_json: bool) -> None:
         _give_settings(project, key, as_json=as_json)
         return
     setting, loaded = TABLE[key], _loaded(project)
-    value, source = dict(_flat(loaded.config))[key], loaded.sources.get(key, DEFAULT)
+    value, source = dict(flat(loaded.config))[key], loaded.sources.get(key, DEFAULT)
     if as_json:
         give_json(_explained(setting, value, source))
         return
-    give(f"{key} = {_value_text(value) or '(nothing)'}\n\n{click.wrap_text(setting.doc, DOC_WIDTH)}\n")
+    give(f"{key} = {value_text(value) or '(nothing)'}\n\n{click.wrap_text(setting.doc, DOC_WIDTH)}\n")
     rows = {
         "default": settings.default_text(setting),
         "allowed": setting.allowed,
@@ -132,7 +132,7 @@ def _give_settings(project: Path | None, table: str, *, as_json: bool) -> None:
     file = daemon_requests.home() / "config.toml"
     entries = [
         (key, value, loaded.sources.get(key, DEFAULT))
-        for key, value in _flat(loaded.config)
+        for key, value in flat(loaded.config)
         if not table or key.startswith(f"{table}.")
     ]
     if as_json:
@@ -142,7 +142,7 @@ def _give_settings(project: Path | None, table: str, *, as_json: bool) -> None:
         known = {"home": str(file.parent), "file": str(file), "file_exists": file.is_file()}
         give_json({**known, "settings": settings_rows, "warnings": list(loaded.warnings)})
         return
-    rows = [(key, _short(_value_text(value)), source) for key, value, source in entries]
+    rows = [(key, _short(value_text(value)), source) for key, value, source in entries]
     give_table(("setting", "value", "set by"), rows)
     for warning in loaded.warnings:
         say(f"note: {warning}")
@@ -199,7 +199,7 @@ def _project(path_or_id: Path | None) -> tuple[Path, str]:
     return Path(project.root), project.project_id
 
 
-def _flat(loaded: settings.Config) -> Iterator[tuple[str, object]]:
+def flat(loaded: settings.Config) -> Iterator[tuple[str, object]]:
     """Every setting by its full name."""
     for key, setting in TABLE.items():
         value: object = reduce(getattr, key.split("."), cast("object", loaded))
@@ -220,7 +220,7 @@ def _plain(value: object) -> object:
     return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
 
 
-def _value_text(value: object) -> str:
+def value_text(value: object) -> str:
     match value:
         case bool():
             return str(value).lower()
@@ -229,6 +229,6 @@ def _value_text(value: object) -> str:
         case KnownModel():
             return f"{value.name} ({value.window:,})"
         case tuple():
-            return ", ".join(map(_value_text, cast("tuple[object, ...]", value)))
+            return ", ".join(map(value_text, cast("tuple[object, ...]", value)))
         case _:
             return str(value)

@@ -14,10 +14,10 @@ import click
 
 from holdfast import config as settings
 from holdfast.cli import access
-from holdfast.cli.commands.daemon.config import DEFAULT, unknown_key
+from holdfast.cli.commands.daemon.config import DEFAULT, flat, unknown_key, value_text
 from holdfast.cli.groups import MistypedName
 from holdfast.cli.options import command, json_option
-from holdfast.cli.printing import give, give_json, say
+from holdfast.cli.printing import give, give_json, home_path, say
 from holdfast.core.events.install_request import Json
 from holdfast.core.text.untrusted import printable
 from holdfast.errors import HoldfastError
@@ -184,7 +184,9 @@ def _tell(file: _SettingsFile, setting: Setting, *, as_json: bool) -> None:
     if as_json:
         give_json({"key": setting.key, "file": str(file.path), "source": source})
     else:
-        give(f"{setting.key}: set by {source}" if source != DEFAULT else f"{setting.key}: the default")
+        value = value_text(dict(flat(loaded.config))[setting.key])
+        origin = "the default" if source == DEFAULT else f"set by {home_path(source)}"
+        give(f"{setting.key} = {value} ({origin})")
     if source.startswith("$"):
         say(f"note: {source} decides it where that variable is set")
     if setting.table == "daemon":

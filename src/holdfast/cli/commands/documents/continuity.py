@@ -28,7 +28,7 @@ from holdfast.core.documents.continuity_startup import (
     startup,
 )
 from holdfast.core.events.world import Project
-from holdfast.core.text.strings import elapsed, quantity
+from holdfast.core.text.strings import ago, quantity
 from holdfast.core.text.untrusted import printable, quoted
 from holdfast.engine.briefing import start_context
 from holdfast.engine.briefing import start_context as briefing_startup
@@ -269,7 +269,7 @@ def history(*, project: Path | None, scope: str, as_json: bool) -> None:
     if not versions:
         say(f"there is no past version of the layer `{scope}`")
         return
-    rows = [(str(n), f"{elapsed(now - int(path.stem))} ago", str(path)) for n, path in enumerate(versions, 1)]
+    rows = [(str(n), ago(now - int(path.stem)), str(path)) for n, path in enumerate(versions, 1)]
     give_table(("number", "written", "file"), rows)
 
 
@@ -463,7 +463,7 @@ def _entry_lines(entry: AuditEntry, now: int) -> Iterator[str]:
 
 
 def _headline(entry: AuditEntry, now: int) -> str:
-    return f"{entry.trigger} ({entry.write_mode}, {entry.scope}) {elapsed(now - entry.at)} ago"
+    return f"{entry.trigger} ({entry.write_mode}, {entry.scope}) {ago(now - entry.at)}"
 
 
 def _lines(together: LayerSummary, layers: Sequence[LayerContent]) -> Iterator[str]:

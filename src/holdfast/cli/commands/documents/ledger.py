@@ -21,7 +21,7 @@ from holdfast.core.documents.ledger import Ledger, LedgerEntry, LedgerPart, entr
 from holdfast.core.documents.ledger_brief import ledger_questions, save_confirmation
 from holdfast.core.documents.ledger_content import ledger_in_words
 from holdfast.core.events.world import Project
-from holdfast.core.text.strings import elapsed
+from holdfast.core.text.strings import ago, elapsed
 from holdfast.engine.documents import ledger as ledgers
 from holdfast.engine.engine import Engine
 from holdfast.errors import HoldfastError
@@ -196,7 +196,7 @@ def history(*, number: int | None, project: Path | None, as_json: bool) -> None:
             rows = [
                 (
                     str(n),
-                    f"{elapsed(now - version.at)} ago",
+                    ago(now - version.at),
                     names.get(version.writer, "a session that is gone"),
                 )
                 for n, version in enumerate(versions, 1)

@@ -14,7 +14,7 @@ from holdfast.cli.daemon_requests import ProjectChoice, daemon_problem, environm
 from holdfast.cli.options import command, json_option
 from holdfast.cli.printing import give, give_folded, give_json, give_styled, short_path, working
 from holdfast.cli.warning import where_stopped
-from holdfast.core.text.strings import elapsed, many, one_line
+from holdfast.core.text.strings import ago, elapsed, many, one_line
 from holdfast.engine.liveness import rejected_hook_events, spooled_hook_events
 from holdfast.errors import HoldfastError
 from holdfast.stores.store_files import emptied, set_aside_stores
@@ -186,4 +186,4 @@ def _daemon(where: Path, answer: Mapping[str, Any] | None, now: int) -> Iterator
 
 def _age(at: str, now: int) -> str:
     moment = round(datetime.fromisoformat(at).timestamp() * 1000)
-    return f"{elapsed(now - moment)} ago"
+    return ago(now - moment)
