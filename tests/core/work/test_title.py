@@ -103,6 +103,7 @@ def test_a_title_ends_with_a_whole_word_and_not_in_the_middle_of_a_phrase() -> N
     long = "Move the checkpoint writer from the daemon to the engine because of the lock that it holds"
     assert shortened_title(long) == "Move the checkpoint writer from the daemon to the engine…"
     assert shortened_title("one_very_long_identifier_" * 5).endswith("_one_very…")
+    assert shortened_title("Add " + "x" * 90) == f"Add {'x' * (TITLE_CHARS - 5)}…"
     for text in (long, "字" * 100, "x" * 100, "a " * 60):
         assert len(shortened_title(text)) <= TITLE_CHARS
 

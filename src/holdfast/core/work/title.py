@@ -60,8 +60,9 @@ def shortened_title(text: str) -> str:
     cut = text[: TITLE_CHARS - 1]
     if not text[TITLE_CHARS - 1].isspace():
         ends = [cut.rfind(" "), *(cut.rfind(mark) for mark in ("/", "_", "、", "，"))]
-        end = ends[0] if ends[0] > TITLE_CHARS // 3 else max(ends)
-        cut = cut[:end] if end > 0 else cut
+        # Of a last word that is most of the title, a part says more than nothing.
+        end = next((end for end in (ends[0], max(ends)) if end > TITLE_CHARS // 3), len(cut))
+        cut = cut[:end]
     return f"{_DANGLING.sub('', cut).rstrip(' ,;:-–—(')}…"
 
 
