@@ -80,6 +80,11 @@ def test_what_was_mistyped_gets_one_sentence_with_what_was_meant(
     assert done.err.count("\n") == 1
 
 
+def test_no_option_is_suggested_that_only_shares_letters(person: Person) -> None:
+    done = person.types("show", "--sesion", "x")
+    assert done.err.endswith("has no option `--sesion`; `holdfast show --help` lists those there are\n")
+
+
 @pytest.mark.parametrize(
     ("words", "where"),
     [(["nonsense"], "holdfast help all"), (["dream", "xyzzy"], "holdfast dream --help")],

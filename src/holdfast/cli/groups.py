@@ -40,7 +40,7 @@ SYNONYMS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Words that other programs use for what a command does."""
 _OF_SYNONYMS: Final = {word: name for name, words in SYNONYMS.items() for word in words}
-_ALIKE: Final = 0.6
+_ALIKE: Final = 0.65
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,14 +168,15 @@ def option_sentence(error: click.NoSuchOption) -> str:
     """The sentence about an option that is not there."""
     if error.ctx is None:
         return error.format_message()
-    known = [
-        option
+    # Without the dashes, which would make any two options alike.
+    known = {
+        option.lstrip("-"): option
         for param in error.ctx.command.get_params(error.ctx)
         for option in (*param.opts, *param.secondary_opts)
-        if option.startswith("-")
-    ]
+        if option.startswith("--")
+    }
     path = error.ctx.command_path
-    near = nearest(error.option_name, known)
+    near = known.get(nearest(error.option_name.lstrip("-"), known), "")
     then = f"did you mean `{near}`?" if near else f"`{path} --help` lists those there are"
     return f"`{path}` has no option `{error.option_name}`; {then}"
 

@@ -94,3 +94,12 @@ inherit_option = click.option(
     is_flag=True,
     help="Take over the sessions that another program keeps here; its own stay as they are.",
 )
+
+
+def check_harness(name: str) -> None:
+    """Refuse a name that no harness has; an empty one means all of them."""
+    if name:
+        # Only this option needs to know which harnesses there are.
+        from holdfast import harnesses
+
+        harnesses.reader(name)

@@ -57,6 +57,9 @@ def test_sessions_are_chosen_by_project_harness_time_and_words(worker: Person) -
     assert keys(worker, "--project", str(worker.user_home)) == keys(worker, "--harness", "codex") == []
     assert keys(worker, "--search", "Delivery QUEUE retries") == both[1:]
     assert keys(worker, "--search", "delivery", "--limit", "1") == both[:1]
+    unknown = worker.types("sessions", "--harness", "claud")
+    assert (unknown.status, unknown.out) == (1, "")
+    assert unknown.err.startswith("error: there is no harness `claud`\n\nhint: one of: ")
     nothing = worker.types("sessions", "--search", "zebra")
     assert (nothing.out, nothing.status) == ("", 0)
     assert "there are no such sessions" in nothing.err
@@ -106,3 +109,10 @@ def test_checkpoints_have_the_title_of_their_session(worker: Person) -> None:
         "Write the changelog of the delivery service",
     }
     assert "Fix the retries in the delivery queue" in worker.types("checkpoints").out
+
+
+def test_a_list_that_is_cut_says_so_and_one_that_is_whole_does_not(worker: Person) -> None:
+    cut = worker.types("sessions", "--limit", "1")
+    assert cut.err == "there are more than 1 session; `--all` lists them all\n"
+    assert worker.types("sessions", "--all").err == ""
+    assert len(worker.types("sessions", "--limit", "1", "--json").json) == 1

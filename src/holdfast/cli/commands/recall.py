@@ -10,7 +10,14 @@ import click
 
 from holdfast.cli import daemon_requests
 from holdfast.cli.daemon_requests import ProjectChoice, environment, stored_view
-from holdfast.cli.options import command, json_option, limit_option, moment, project_option
+from holdfast.cli.options import (
+    check_harness,
+    command,
+    json_option,
+    limit_option,
+    moment,
+    project_option,
+)
 from holdfast.cli.printing import give, give_json, give_marked, line_width, say
 from holdfast.core.memory.excerpt import excerpt, matching_spans
 from holdfast.core.memory.ranking import query_words
@@ -69,11 +76,7 @@ def recall(  # noqa: PLR0913 - each is an option
     and the sentence that has most of the words. What is far weaker than the best is left out. `holdfast
     expand ID` shows the whole of one.
     """
-    if harness:
-        # Only this option needs to know which harnesses there are.
-        from holdfast import harnesses
-
-        harnesses.reader(harness)
+    check_harness(harness)
     text = " ".join(words)
     query = {
         "text": text,

@@ -12,7 +12,14 @@ import click
 from holdfast.cli import daemon_requests
 from holdfast.cli.daemon_requests import ProjectChoice, current_view
 from holdfast.cli.groups import Entry, ListingGroup
-from holdfast.cli.options import command, json_option, limit_option, moment, project_option
+from holdfast.cli.options import (
+    check_harness,
+    command,
+    json_option,
+    limit_option,
+    moment,
+    project_option,
+)
 from holdfast.cli.printing import (
     aligned,
     folded,
@@ -75,6 +82,7 @@ def sessions(  # noqa: PLR0913 - each is an option
     had to bring back what was known before; how much was new; and how often it used what it recalled. Below,
     sessions that were given a brief beside those that were not.
     """
+    check_harness(harness)
     limit = EVERYTHING if everything else limit
     if with_scores:
         _give_scores(limit, as_json=as_json)
@@ -82,15 +90,17 @@ def sessions(  # noqa: PLR0913 - each is an option
     rows = current_view(
         "sessions",
         ProjectChoice(project) if project else None,
-        limit=limit,
+        limit=limit + 1,
         harness=harness,
         since=moment(since, daemon_requests.now()) if since else 0,
         search=search,
     )
     if as_json:
-        give_json(rows)
+        give_json(rows[:limit])
     elif rows:
-        print_sessions(rows)
+        print_sessions(rows[:limit])
+        if len(rows) > limit:
+            say(f"there are more than {quantity(limit, 'session')}; `--all` lists them all")
     elif project or harness or since or search:
         say("there are no such sessions; `holdfast sessions` lists all")
     else:
