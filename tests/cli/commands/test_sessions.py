@@ -88,9 +88,7 @@ def test_brief_obeys_the_session_that_is_named(worker: Person) -> None:
 def test_brief_given_is_what_a_session_was_in_fact_given(worker: Person) -> None:
     given_brief = worker.types("brief", "--given", "bbbb")
     assert "Fix the retries" in given_brief.out
-    assert (
-        "startup, from session aaaa1111-0000-4000 “Fix the retries in the delivery queue”" in given_brief.err
-    )
+    assert ": startup, from “Fix the retries in the delivery queue” (aaaa1111), " in given_brief.err
     assert "was given no brief" in worker.types("brief", "--given", "aaaa").err
     view = worker.types("brief", "--given", "bbbb", "--json").json
     assert [row["text"].strip() for row in view["briefs"]] == [given_brief.out.strip()]

@@ -9,13 +9,15 @@ from typing import Any
 
 import click
 
+from holdfast.cli import daemon_requests
 from holdfast.cli.daemon_requests import ProjectChoice, current_view
 from holdfast.cli.options import command, json_option, project_option
 from holdfast.cli.printing import give, give_json, say, working
-from holdfast.core.text.strings import elapsed, one_line, shortened
+from holdfast.core.text.strings import ago, elapsed, one_line, shortened
 from holdfast.errors import HoldfastError
 from holdfast.lazy_dataclass import dataclass
 
+ID_CHARS = 8
 LEFT_OUT_SHOWN = 12
 """A long session leaves out hundreds of names; a person wants to see what came close."""
 
@@ -226,9 +228,13 @@ def _give_briefs(view: Mapping[str, Any], *, as_json: bool) -> None:
     if not view["briefs"]:
         say(f"session {view['session_key']} “{view['title']}” was given no brief")
     for row in reversed(view["briefs"]):
-        source = f"session {row['predecessor']} “{row['predecessor_title']}”"
+        source = f"“{row['predecessor_title']}” ({row['predecessor'][:ID_CHARS]})"
         source = "its own work" if row["predecessor"] == row["session_key"] else source
         size = f"{row['size']:,} of {row['budget']:,} characters"
-        say(f"{row['created_at']}: {row['reason']}, from {source}, {size}")
+        say(f"{_age(row['created_at'])}: {row['reason']}, from {source}, {size}")
         give(row["text"])
         say("")
+
+
+def _age(iso: str) -> str:
+    return ago(daemon_requests.now() - round(datetime.fromisoformat(iso).timestamp() * 1000))

@@ -139,7 +139,7 @@ def _live(rows: Sequence[Mapping[str, Any]], now: int) -> Iterator[str]:
     if not rows:
         yield "no session"
     for row in rows:
-        full = f"{row['percent']} % full" if row["tokens"] else "pressure unknown"
+        full = f"{row['percent']}% full" if row["tokens"] else "pressure unknown"
         title = f"{row['title'] or 'untitled'} ({row['short_id']})"
         yield f"{title} · {short_path(row['project'])} · {full} · {_age(row['last_event_at'], now)}"
 
