@@ -243,8 +243,9 @@ def _count_lines(forgotten: Forgotten, mood: str) -> Iterator[str]:
 def prune(*, days: int | None, dry_run: bool, as_json: bool) -> None:
     """Remove what has served its time.
 
-    The daemon does this by itself every hour. The newest checkpoint of each session is kept for 90 days, and
-    what was said in a session as long as `records.retention_days` and `records.max_mb` say.
+    The daemon does this by itself every hour. The newest checkpoint of each session is kept for 90 days; that
+    of an imported one, and what was said in a session, as long as `records.retention_days` and
+    `records.max_mb` say.
     """
     settings = config.load(access.home(), None, None, os.environ).config
     config.require_protection(settings)  # How long things are to be kept stands in the same files.
