@@ -95,7 +95,7 @@ def test_a_table_on_a_terminal_fits_it_without_rich(text: str, variables: dict[s
 def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
     """A person whose terminals have 80 columns."""
     monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setenv("HOME", "/home/ann")
+    monkeypatch.setenv("HOME", "/home/you")
 
 
 class _Terminal(io.StringIO):
@@ -132,8 +132,8 @@ def _listed(path: str, prompts: int, *, phase: str) -> dict[str, object]:
 @pytest.mark.usefixtures("narrow")
 def test_sessions_with_long_paths_and_large_numbers_fit_a_terminal() -> None:
     rows = [
-        _listed("/home/ann/projects/EntityProcess/a-rather-long-name", 1_236, phase="ended"),
-        _listed("/home/ann/x", 3, phase="live"),
+        _listed("/home/you/projects/EntityProcess/a-rather-long-name", 1_236, phase="ended"),
+        _listed("/home/you/x", 3, phase="live"),
         _listed("/srv/workspaces/everything/of-ann", 3, phase="orphaned"),
     ]
     with redirect_stdout(_Terminal()) as printed:
