@@ -114,7 +114,7 @@ class TestFiles:
 class TestReview:
     def test_candidates_are_decided_on_by_keyboard(self, visit: Visit, site: Furnished) -> None:
         page = visit.go(f"/review?project={site.project.project_id}")
-        page.get_by_role("button", name="Put up candidates").click()
+        page.get_by_role("button", name="Look for candidates").click()
         page.locator(".candidate").first.wait_for()
         assert page.locator(".candidate ins", has_text="Never touch the ledger table").count() == 1
         one = page.locator(".candidate", has_text="We decided to round each line")

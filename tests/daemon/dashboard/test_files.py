@@ -51,7 +51,7 @@ def test_each_session_comes_with_what_was_asked_and_why() -> None:
 
 def test_the_files_of_a_project_lead_to_their_histories() -> None:
     projects = [{"project_id": "shop", "path": "/shop"}]
-    made = files_page(VIEW, projects, "shop", [{"path": "a&b.py", "sessions": 2, "at": NOON}])
+    made = files_page(VIEW, projects, "shop", [{"path": "a&b.py", "sessions": 2, "at": NOON}], 0)
     assert file_path("shop", "a&b.py") == "/files?project=shop&path=a%26b.py"
     assert 'href="/files?project=shop&amp;path=a%26b.py"' in made
     assert "1 min ago" in made

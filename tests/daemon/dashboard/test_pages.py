@@ -25,6 +25,7 @@ PAGES = (
     "/memory?audit=1",
     "/continuity",
     "/review",
+    "/stats",
     "/health",
 )
 DETAILS = (
@@ -124,7 +125,7 @@ def test_no_page_shows_a_secret_that_the_store_holds(caller: Caller, path: str) 
         ("/memory", ["Fact 4.", "Pin", "Forget", "Edit"]),
         ("/memory?q=fact", ["Fact 0."]),
         ("/continuity", ["Shared by all worktrees", "This worktree", "Ledger"]),
-        ("/review", ["Put up candidates", "Nothing waits for a decision."]),
+        ("/review", ["Look for candidates", "Nothing waits for a decision.", "Nothing is kept without you"]),
         ("/health", ["1 problem", "holdfast setup", "claude-code", "Checkpoints that are kept", "recovered"]),
     ],
 )

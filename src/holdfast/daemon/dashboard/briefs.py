@@ -10,6 +10,7 @@ from holdfast.daemon.dashboard.frame import (
     Row,
     badge,
     code,
+    copyable,
     dotted,
     empty,
     many,
@@ -31,7 +32,7 @@ REASONS: Final = {
     "clear": "after /clear",
     "resume": "on resuming",
     "fork": "in a fork",
-    "summary": "for a summary",
+    "summary": "to guide the harness's summary",
     "parallel": "beside another session",
     "asked": "the agent asked",
     "recall": "memories for a prompt",
@@ -123,6 +124,7 @@ def _about(view: PageContext, row: Row) -> Html:
             if source and not own
             else "",
             f"{row['size']:,} of {row['budget']:,} characters",
+            copyable(str(row["id"])),
         ),
         class_="note about",
     )

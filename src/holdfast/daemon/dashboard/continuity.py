@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final
+from urllib.parse import urlencode
 
 from holdfast.core.text.strings import one_line
 from holdfast.daemon.dashboard.frame import (
@@ -12,10 +13,13 @@ from holdfast.daemon.dashboard.frame import (
     badge,
     code,
     diff,
+    dotted,
     empty,
     page,
     pre,
+    project_name,
     select,
+    session_link,
     with_code,
 )
 from holdfast.daemon.dashboard.html import NOTHING, Html, el, verbatim
@@ -28,16 +32,22 @@ EXPLAINED: Final = {
     "project": "What holds for the whole project. Every session that starts in it is told.",
     "project-local": "What holds in this checkout alone.",
 }
-LAYER_EMPTY: Final = "Nothing is saved yet. `holdfast session save` writes it from the latest session."
+LAYER_EMPTY: Final = "Nothing is saved yet. `holdfast continuity save` writes it from the latest session."
 LEDGER_ON: Final = (
     "A state file in the worktree that you and your agents may edit. It is on: it is saved before a "
     "compaction and on `/clear`, and it leads the next brief."
+)
+LEDGER_ALLOWED: Final = (
+    "A state file in the worktree that you and your agents may edit. It is on in this project's "
+    "`.agents.yml`: `holdfast ledger save` saves it, and it leads the next brief. With `session.ledger = true` "
+    "in your settings it is also saved before a compaction and on `/clear`."
 )
 LEDGER_OFF: Final = (
     "A state file in the worktree that you and your agents may edit. It is off. With `session.ledger = true` "
     "in the settings it is saved before a compaction and on `/clear`, and leads the next brief."
 )
-LEDGER_EMPTY: Final = "There is none here. `holdfast ledger save` writes one now, also while it is off."
+LEDGER_EMPTY: Final = "There is none here yet. `holdfast ledger save` writes one now."
+LEDGER_EMPTY_OFF: Final = "There is none here. You can write one, or turn it on."
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +139,41 @@ def _past(view: PageContext, text: EditableText) -> Html:
     return el("details", el("summary", f"History ({len(text.past)})"), versions, class_="history")
 
 
+HANDOFFS_PATH: Final = "/handoffs"
+
+
+def handoff_path(project: str, name: str) -> str:
+    """The address of a handoff's page."""
+    return f"{HANDOFFS_PATH}?{urlencode({'project': project, 'name': name})}"
+
+
+def handoff_page(view: PageContext, row: Row) -> Html:
+    """A handoff as it reads, and how to pick it up."""
+    taken = ("picked up ", view.ago(row["taken_at"])) if row["taken_at"] else ("waits to be picked up",)
+    facts = dotted(
+        el("span", *taken),
+        el("span", "written ", view.ago(row["created"])),
+        el("span", "from ", session_link(row["session_key"], row["title"] or None)),
+        project_name(view, str(row["project"])),
+    )
+    way = el("p", "The next session picks it up with ", code(f"holdfast handoff pickup {row['name']}"))
+    return page(
+        view,
+        HANDOFFS_PATH,
+        row["purpose"],
+        el("p", facts, class_="note"),
+        NOTHING if row["taken_at"] else way,
+        el("div", rendered(_without_facts(str(row["text"]))), id="handoff"),
+        el("p", view.path(str(row["path"])), class_="path"),
+    )
+
+
+def _without_facts(text: str) -> str:
+    """A handoff from its first section on: what stands above it is on the page already."""
+    _, mark, sections = text.partition("\n## ")
+    return f"## {sections}" if mark else text
+
+
 STEPS: Final = {
     "blocked": (("adopt", "Adopt", "o"),),
     "pending": (("approve", "Approve", "a"), ("reject", "Reject", "r")),
@@ -136,6 +181,10 @@ STEPS: Final = {
     "rejected": (("approve", "Approve after all", "a"),),
     "manual-apply-pending": (("verify-apply", "I have applied it", "v"),),
 }
+REVIEW_EXPLAINED: Final = (
+    "Rules, decisions and needs in the continuity that may be worth keeping for good: as a memory, or as a "
+    "line in your instruction file. Nothing is kept without you: approve one, then promote it."
+)
 _OPEN: Final = ("pending", "approved", "blocked", "manual-apply-pending")
 
 
@@ -150,13 +199,20 @@ def review_page(view: PageContext, projects: Sequence[Row], chosen: str, candida
             key=lambda row: _OPEN.index(row["standing"]) if row["standing"] in _OPEN else len(_OPEN),
         )
     )
-    build = el("button", "Put up candidates", type="button", data_post=f"/api/projects/{chosen}/dreams")
+    build = el(
+        "button",
+        "Look for candidates",
+        type="button",
+        data_post=f"/api/projects/{chosen}/dreams",
+        data_nothing="The continuity says nothing that is not remembered yet.",
+    )
     return page(
         view,
         "/review",
         "Review",
         choice(view, projects, chosen, "/review"),
-        el("p", build, " ", _keys()),
+        el("p", REVIEW_EXPLAINED, class_="note"),
+        el("p", build, " ", _keys() if ordered else NOTHING),
         el("div", _list(chosen, ordered), id="candidates", data_live=True),
     )
 
@@ -179,7 +235,9 @@ def _keys() -> Html:
 
 def _list(project: str, rows: Sequence[Row]) -> Html:
     if not rows:
-        hint = el("span", el("strong", "Put up candidates"), " looks for them in what the continuity says.")
+        hint = el(
+            "span", "Look for candidates in what the ", el("a", "continuity", href="/continuity"), " says."
+        )
         return empty("Nothing waits for a decision.", hint)
     return el("ul", [_card(project, row) for row in rows], class_="candidates")
 

@@ -27,15 +27,42 @@ FILES_PATH: Final = "/files"
 _REASONS: Final = {"why": "why", "decision": "decision", "said": "said then"}
 
 
-def files_page(view: PageContext, projects: Sequence[Row], chosen: str, files: Sequence[Row]) -> Html:
-    """The files of a project that sessions changed, the last changed first."""
-    if not files:
-        hint = el("span", "Files that agents change show up here, also from ", code("holdfast import"), ".")
-        body = empty("No session is known to have changed a file here.", hint)
-    else:
-        body = _file_table(view, chosen, files)
-    choose = choice(view, projects, chosen, FILES_PATH) if projects else NOTHING
-    return page(view, FILES_PATH, "Files", choose, el("div", body, id="files", data_live=True))
+def files_page(
+    view: PageContext, projects: Sequence[Row], chosen: str, files: Sequence[Row], left_out: int
+) -> Html:
+    """The files of a project that sessions changed and that match the words, the last changed first."""
+    choose = (choice(view, projects, chosen, FILES_PATH), _field(view, chosen)) if projects else NOTHING
+    body = el("div", _listed(view, chosen, files, left_out), id="files", data_live=True)
+    return page(view, FILES_PATH, "Files", choose, body)
+
+
+def _field(view: PageContext, project: str) -> Html:
+    """Finds files as one types a part of their paths."""
+    field = el(
+        "input",
+        type="search",
+        name="q",
+        value=view.words,
+        autocomplete="off",
+        spellcheck="false",
+        data_search="files",
+        placeholder="Part of a path",
+        aria_label="Find a file",
+    )
+    hidden = el("input", type="hidden", name="project", value=project)
+    return el("form", hidden, field, method="get", action=FILES_PATH, role="search", aria_label="Files")
+
+
+def _listed(view: PageContext, project: str, files: Sequence[Row], left_out: int) -> Html:
+    if files:
+        more = f"{left_out:,} more; type a part of the path to find them." if left_out else ""
+        return el(
+            "div", _file_table(view, project, files), el("p", more, class_="note more") if more else NOTHING
+        )
+    if view.words:
+        return empty("No file fits.", "Only files that a session changed are listed.")
+    hint = el("span", "Files that agents change show up here, also from ", code("holdfast import"), ".")
+    return empty("No session is known to have changed a file here.", hint)
 
 
 def _file_table(view: PageContext, project: str, files: Sequence[Row]) -> Html:
@@ -66,10 +93,29 @@ def file_page(view: PageContext, project: str, answer: Row) -> Html:
         view,
         FILES_PATH,
         f"{answer['path']}{line}",
+        _line_field(project, str(answer["path"]), int(answer["line"] or 0)),
         el("pre", answer["text"]) if answer["text"] else NOTHING,
         el("p", with_code(answer["note"]), class_="note") if answer["note"] else NOTHING,
         el("ol", [_session(view, row) for row in sessions], class_="results") if sessions else NOTHING,
         el("p", hint, class_="note more"),
+    )
+
+
+def _line_field(project: str, path: str, line: int) -> Html:
+    """Asks the same of one line."""
+    number = el(
+        "input", type="number", name="line", min=1, value=line or None, aria_label="Line", placeholder="Line"
+    )
+    hidden = [
+        el("input", type="hidden", name=name, value=value)
+        for name, value in (("project", project), ("path", path))
+    ]
+    return el(
+        "form",
+        el("div", hidden, number, el("button", "Why this line", type="submit"), class_="line"),
+        method="get",
+        action=FILES_PATH,
+        class_="narrow",
     )
 
 

@@ -16,7 +16,7 @@ from pathlib import PurePath
 from typing import Any, Final, TypeAlias
 from urllib.parse import quote, urlencode
 
-from holdfast.core.text.strings import elapsed, shortened
+from holdfast.core.text.strings import ago, shortened
 from holdfast.daemon.dashboard.html import NOTHING, Child, Html, el, joined
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.codec import from_iso
@@ -31,6 +31,7 @@ PAGES: Final = (
     ("/memory", "Memory"),
     ("/continuity", "Continuity"),
     ("/review", "Review"),
+    ("/stats", "Stats"),
     ("/health", "Health"),
 )
 THEMES: Final = ("light", "dark")
@@ -60,7 +61,7 @@ class PageContext:
         if not at:
             return NOTHING
         moment = from_iso(at)
-        return el("time", f"{elapsed(self.now - moment)} ago", datetime=at, title=self.exact(moment))
+        return el("time", ago(self.now - moment), datetime=at, title=self.exact(moment))
 
     def clock(self, at: str | None) -> Html:
         """The local time of day, with the date if that was on another day."""
@@ -309,6 +310,14 @@ def session_path(key: str, **query: str) -> str:
     return f"/sessions/{quote(key, safe='')}{query_string}"
 
 
+def copyable(key: str, shown: str = "") -> Html:
+    """An id, shortened, with a button that copies the whole of it."""
+    button = el(
+        "button", "Copy", type="button", data_copy=key, class_="quiet small", aria_label="Copy the id"
+    )
+    return el("span", el("code", shown or short(key), title=key), button, class_="id")
+
+
 def short(key: str) -> str:
     """A key shortened so that a person can still tell it from others."""
     return key[:8] if len(key) == UUID_CHARS else shortened(key, 20)
@@ -349,13 +358,16 @@ def pre(text: str) -> Html:
 
 
 def diff(text: str) -> Html:
-    """A unified diff, each line marked by what happened to it."""
-    return el("pre", [_diff_line(line) for line in text.splitlines()], class_="diff", tabindex="0")
+    """A unified diff without its header, each line marked by what happened to it."""
+    lines = text.splitlines()
+    is_headed = len(lines) > 1 and lines[0].startswith("---") and lines[1].startswith("+++")
+    shown = [_diff_line(line) for line in lines[2 if is_headed else 0 :]]
+    return el("pre", shown, class_="diff", tabindex="0")
 
 
 def _diff_line(line: str) -> Html:
-    if line.startswith(("+++", "---", "@@")):
-        return el("span", f"{line}\n", class_="where")
+    if line.startswith("@@"):
+        return el("span", "⋯\n", class_="where")
     if line.startswith("+"):
         return el("ins", f"{line}\n")
     return el("del", f"{line}\n") if line.startswith("-") else el("span", f"{line}\n")

@@ -38,13 +38,23 @@ BUILDERS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
+class Findings:
+    """What the checks found, as `holdfast doctor` lists it."""
+
+    verdict: str
+    """What the findings mean together, in one line."""
+    problems: Sequence[Row]
+    passed: Sequence[Row]
+    absent: Sequence[Row]
+    deep: bool
+    """Whether these are all checks of `holdfast doctor`, not only the quick ones."""
+
+
+@dataclass(frozen=True, slots=True)
 class State:
     """All that the page shows."""
 
-    verdict: str
-    """What the findings mean together, as `holdfast doctor` ends."""
-    findings: Sequence[Row]
-    deep: bool
+    findings: Findings
     metrics: Metrics
     survival: Row | None
     means: Mapping[Start, Mapping[str, Mean]]
@@ -57,7 +67,7 @@ def health_page(view: PageContext, state: State) -> Html:
         view,
         "/health",
         "Health",
-        section("Checks", _findings(state), id="findings"),
+        section("Checks", _findings(state.findings), id="findings"),
         section("Capture", _capture(view, state.metrics), id="capture", live=True),
         section("Store", _store(state.metrics), id="store"),
         section("Models", _models(state.metrics), id="models"),
@@ -66,9 +76,8 @@ def health_page(view: PageContext, state: State) -> Html:
     )
 
 
-def _findings(state: State) -> Html:
-    problems = [row for row in state.findings if not row["ok"]]
-    passed = [row for row in state.findings if row["ok"]]
+def _findings(findings: Findings) -> Html:
+    problems = findings.problems
     thorough = el(
         "p",
         el("a", "Check thoroughly", href="/health?deep=1", class_="button"),
@@ -79,38 +88,33 @@ def _findings(state: State) -> Html:
     )
     return el(
         "div",
-        el(
-            "p",
-            badge("problems" if problems else "healthy", "wrong" if problems else "fine"),
-            f" {state.verdict}",
-            class_="verdict",
-            role="status",
-        ),
-        el("ul", [_finding(row) for row in problems], class_="findings") if problems else None,
+        el("p", findings.verdict, class_=f"verdict {'wrong' if problems else 'fine'}", role="status"),
+        el("ul", [_finding(row, badge("problem", "wrong")) for row in problems], class_="findings")
+        if problems
+        else None,
         el(
             "details",
-            el("summary", many(len(passed), "check"), " passed"),
-            el("ul", [_finding(row) for row in passed], class_="findings"),
+            el("summary", many(len(findings.passed), "check"), " passed"),
+            el("ul", [_finding(row, badge("ok", "fine")) for row in findings.passed], class_="findings"),
             open=not problems,
         ),
-        None if state.deep else thorough,
+        _absent(findings.absent) if findings.absent else None,
+        None if findings.deep else thorough,
     )
 
 
-def _result_badge(row: Row) -> Html:
-    if not row["ok"]:
-        return badge("problem", "wrong")
-    return (
-        badge("absent")
-        if str(row["detail"]).startswith(("not installed", "not connected"))
-        else badge("ok", "fine")
+def _absent(rows: Sequence[Row]) -> Html:
+    """Harnesses that are not installed or not connected: neither a problem nor passed."""
+    summary = el("summary", f"{len(rows)} not in use")
+    return el(
+        "details", summary, el("ul", [_finding(row, badge("absent")) for row in rows], class_="findings")
     )
 
 
-def _finding(row: Row) -> Html:
+def _finding(row: Row, result: Html) -> Html:
     return el(
         "li",
-        _result_badge(row),
+        result,
         el("strong", row["check"]),
         el(
             "div",
@@ -134,7 +138,8 @@ def _capture(view: PageContext, metrics: Metrics) -> Html:
         )
         for capture in metrics.captured
     ]
-    waiting = el("p", f"In the spool: {many(metrics.hook_events_waiting, 'hook event')}.", class_="note")
+    number = metrics.hook_events_waiting
+    waiting = el("p", f"Waiting to be read: {many(number, 'hook event')}.", class_="note") if number else None
     names = ("Harness", "Sessions", "At work", "Last event")
     return el("div", table("Harnesses", names, body, names[1:]), waiting, _skipped(metrics))
 

@@ -211,13 +211,13 @@ def session_table(view: PageContext, rows: Sequence[Row]) -> Html:
             el("td", project_name(view, str(row["project"])), class_="spare"),
             el("td", dotted(row["harness"], _phase(row)), class_="spare note still"),
             el("td", f"{row['prompt_count']:,}", class_="number spare"),
-            el("td", f"{row['percent']} %" if row["tokens"] else "", class_="number spare"),
+            el("td", f"{row['percent']} % full" if row["tokens"] else "", class_="number spare"),
             el("td", view.ago(row["last_event_at"]), class_="number"),
         )
         for row in rows
     ]
-    names = ("Session", "Project", "Harness", "Prompts", "Full", "Last event")
-    return table("Sessions", names, body, ("Prompts", "Full", "Last event"), names[1:5])
+    names = ("Session", "Project", "Harness", "Prompts", "Window", "Last event")
+    return table("Sessions", names, body, ("Prompts", "Window", "Last event"), names[1:5])
 
 
 def _phase(row: Row) -> Html | str:

@@ -14,6 +14,7 @@ from holdfast.daemon.dashboard.frame import (
     many,
     more,
     page,
+    project_name,
     section,
 )
 from holdfast.daemon.dashboard.html import NOTHING, Html, el, verbatim
@@ -97,7 +98,7 @@ def _memory(view: PageContext, words: Sequence[str], row: Row) -> Html:
     tags = [badge(f"#{tag}", "tag") for tag in row["tags"]] + [badge(one, "label") for one in row["labels"]]
     facts = dotted(
         row["kind"] if row["kind"] != "fact" else "",
-        row["scope"],
+        project_name(view, str(row["project"])) if row["project"] else "every project",
         view.ago(row["created_at"]),
         f"recalled {many(row['times_recalled'], 'time')}" if row["times_recalled"] else "never recalled",
         *tags,

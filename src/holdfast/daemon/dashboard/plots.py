@@ -45,6 +45,13 @@ def days(bars: Sequence[Bar], title: str) -> Html:
     return picture(title, BAR_HEIGHT, drawn)
 
 
+def days_axis(bars: Sequence[Bar]) -> Html:
+    """The first and the last day below the bars, and how many the longest stands for."""
+    most = max(bars, key=lambda bar: bar.value, default=None)
+    labels = [bars[0].label, f"most: {most.caption}", bars[-1].label] if most else []
+    return el("p", [el("span", label) for label in labels], class_="axis note")
+
+
 SPARK_WIDTH: Final = 84
 SPARK_HEIGHT: Final = 20
 

@@ -12,8 +12,8 @@ from holdfast.core.brief.brief_input import Item, Reason
 from holdfast.core.brief.compose import Receipt
 from holdfast.core.documents.continuity import LayerName
 from holdfast.core.events.durations import DAY_MS
-from holdfast.core.events.event import Compacted, Event, ToolCalled, ToolReturned
-from holdfast.core.memory.memory import Memory
+from holdfast.core.events.event import Action, Compacted, Event, ToolCalled, ToolReturned
+from holdfast.core.memory.memory import Memory, MemoryScope
 from holdfast.core.session.checkpoint import Checkpoint
 from holdfast.core.session.score import SessionScore
 from holdfast.core.session.session import Phase, Session
@@ -27,11 +27,14 @@ from holdfast.daemon.dashboard.briefs import reason_words
 from holdfast.daemon.dashboard.continuity import (
     EXPLAINED,
     LAYER_EMPTY,
+    LEDGER_ALLOWED,
     LEDGER_EMPTY,
+    LEDGER_EMPTY_OFF,
     LEDGER_OFF,
     LEDGER_ON,
     TITLES,
     EditableText,
+    handoff_path,
 )
 from holdfast.daemon.dashboard.frame import session_path
 from holdfast.daemon.dashboard.home import HomeFacts
@@ -40,6 +43,7 @@ from holdfast.engine.briefing import resume
 from holdfast.engine.documents import continuity as continuity_files
 from holdfast.engine.documents import dream, handoff, ledger
 from holdfast.engine.engine import Engine
+from holdfast.engine.evaluation.usage import statistics
 from holdfast.engine.health import examine
 from holdfast.engine.health.doctor import verdict_of
 from holdfast.engine.health.examine import Surroundings
@@ -60,7 +64,14 @@ from holdfast.engine.views.serialisation import (
     session_row,
     title_lookup,
 )
-from holdfast.engine.views.timeline import Moment, Point, TimelineView, timeline_view
+from holdfast.engine.views.timeline import (
+    PROMPT_CHARS,
+    FailedCall,
+    Moment,
+    Point,
+    TimelineView,
+    timeline_view,
+)
 from holdfast.errors import NotThere
 from holdfast.files import ledger as ledger_files
 from holdfast.lazy_dataclass import dataclass
@@ -77,7 +88,8 @@ PROJECTS_LOOKED_INTO: Final = 20
 STATEMENT_CHARS: Final = 220
 GOAL_CHARS: Final = 120
 BRIEFS_LISTED: Final = 12
-FILES_LISTED: Final = 200
+FILES_LISTED: Final = 60
+FILES_MOST: Final = 5_000
 CALLS_LOOKED_AT: Final = 100
 NEIGHBOURS_SHOWN: Final = 2
 GOAL: Final = "Goal"
@@ -88,6 +100,7 @@ PAST_SHOWN: Final = 5
 SAME_WINDOW_MS: Final = 300_000
 EVENTS_LOOKED_AT: Final = 400
 SCORES_LOOKED_AT: Final = 500
+USES_SHOWN: Final = 12
 OTHERS_SHOWN: Final = 5
 FOUND_MOST: Final = 20
 """One page: a person who does not find it adds words instead of reading on."""
@@ -203,11 +216,31 @@ def _handoffs_waiting(recent: Sequence[Session]) -> list[Row]:
             "kind": "handoff",
             "at": each.head.created,
             "title": each.head.purpose,
-            "href": session_path(each.head.session),
+            "href": handoff_path(project.project_id, each.name),
             "detail": PurePath(project.path).name,
         }
         for project, each in each_once.values()
     ]
+
+
+def one_handoff(engine: Engine, project_id: str, name: str) -> Row:
+    """A handoff, with the title of the session that it is from."""
+    project = project_named(engine, project_id)
+    found = next((each for each in handoff.all_handoffs(project) if name and each.name == name), None)
+    if found is None:
+        raise NotThere("this handoff is gone", "`holdfast handoff list` shows those there are.")
+    head = found.head
+    return {
+        "name": found.name.removesuffix(".md"),
+        "path": str(found.path),
+        "text": found.text,
+        "purpose": head.purpose,
+        "created": head.created,
+        "taken_at": head.taken[0],
+        "session_key": head.session,
+        "title": title_lookup(engine)(head.session),
+        "project": project.path,
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,15 +332,56 @@ def one_session(engine: Engine, key: str, point: str, compared: tuple[str, str])
     older, newer = map(engine.store.checkpoint, compared)
     checkpoints = engine.store.checkpoints_of_session(key, CHECKPOINTS_SHOWN + 1)
     before = [*checkpoints[1:], None][: len(checkpoints)]
+    row = session_details_row(engine, shown.session)
+    parent = str(row["parent"] or "")
     return SessionPageFacts(
-        {**session_details_row(engine, shown.session), "note": shown.note},
-        timeline_view(engine, key),
+        {
+            **row,
+            "note": shown.note,
+            "project_id": session.project.project_id,
+            "parent_title": title_lookup(engine)(parent) if parent else "",
+        },
+        _with_trail(timeline_view(engine, key), shown.session),
         [_checkpoint_row(*each) for each in zip(checkpoints, before, strict=True)][:CHECKPOINTS_SHOWN],
         [_brief_link(receipt) for receipt in engine.store.receipts(key, BRIEFS_LISTED)],
         [_brief_link(receipt) for receipt in engine.store.receipts_made_from(key, BRIEFS_LISTED)],
         _point(engine, key, point) if point else None,
         diff_row(older, newer) if older and newer else None,
+        _files_changed(shown.session),
     )
+
+
+def _with_trail(view: TimelineView, session: Session) -> TimelineView:
+    """The timeline; where no event is stored, with the prompts and failures that the trail still has."""
+    if view.work or view.counts or view.prompts:
+        return view
+    trail = session.trail
+    prompts = [
+        Moment(each.at, "", "prompt", shortened(one_line(each.text), PROMPT_CHARS))
+        for each in trail.prompts
+        if not each.inherited
+    ]
+    failures = [
+        FailedCall(
+            run.at,
+            "",
+            shortened(one_line(run.command), PROMPT_CHARS),
+            shortened(one_line(run.reason) or "failed", PROMPT_CHARS),
+        )
+        for run in trail.commands
+        if run.ok is False and not run.inherited
+    ]
+    return replace(view, prompts=tuple(prompts), failures=tuple(failures))
+
+
+def _files_changed(session: Session) -> list[Row]:
+    root = f"{session.project.root}/"
+    touched = sorted(session.trail.files, key=lambda touch: (touch.at, touch.step), reverse=True)
+    return [
+        {"path": (touch.renamed_to or touch.path).removeprefix(root), "times": touch.times}
+        for touch in touched
+        if touch.action is not Action.READ
+    ]
 
 
 def _brief_link(receipt: Receipt) -> Row:
@@ -336,6 +410,7 @@ def one_checkpoint(engine: Engine, id: str) -> tuple[Row, Row | None]:
     mark = PageMark(checkpoint.created_at, checkpoint.id)
     before = engine.store.page_of_session_checkpoints(checkpoint.session, mark, 1)
     row: Row = {
+        "id": checkpoint.id,
         "session_key": checkpoint.session,
         "title": title_lookup(engine)(checkpoint.session),
         "trigger": checkpoint.trigger,
@@ -497,18 +572,26 @@ def _summary(engine: Engine, receipt: Receipt) -> str:
 
 def memories(engine: Engine, words: str, paging: Paging) -> Row:
     """The memories that match the words, the best first; without words all, the newest first."""
-    now = engine.clock()
+    now, paths = engine.clock(), {project.project_id: project.path for project in engine.store.projects()}
+
+    def row_of(memory: Memory) -> Row:
+        is_everywhere = memory.scope is MemoryScope.USER
+        return {
+            **memory_row(memory, now),
+            "project": "" if is_everywhere else paths.get(memory.project_id, ""),
+        }
+
     if not words:
         rows = engine.store.page_of_memories(EVERYWHERE, paging.behind, paging.rows_to_fetch)
         return paging.page(
             rows,
             lambda memory: PageMark(memory.created_at, memory.id),
-            lambda memory: memory_row(memory, now),
+            row_of,
         )
     query = recall.Query(words, FOUND_MOST + 1, ("memory",), all_projects=True)
     ids = [memory.id for memory in recall.look_up(engine, NOWHERE, query)]
     by_id: dict[str, Memory] = {memory.id: memory for memory in engine.store.memories_named(ids[:FOUND_MOST])}
-    items = [memory_row(by_id[id], now) for id in ids if id in by_id]
+    items = [row_of(by_id[id]) for id in ids if id in by_id]
     others = [row for row in search(engine, SearchRequest(words)) if row["kind"] != "memory"][:OTHERS_SHOWN]
     return {"items": items, "next": None, "left_out": len(ids) > FOUND_MOST, "others": others}
 
@@ -563,6 +646,7 @@ def _ledger(engine: Engine, home: Path, chosen: str) -> EditableText:
     versions = ledger_files.versions(place)[:PAST_SHOWN]
     past: list[Row] = [{"at": to_iso(version.at), "text": version.text()} for version in versions]
     notes: Any = row["notices"]
+    is_allowed = ledger.is_enabled(engine, project)
     warnings = (
         ["It came with the repository: a stranger may have written it."] if row["came_with_the_clone"] else []
     )
@@ -574,8 +658,10 @@ def _ledger(engine: Engine, home: Path, chosen: str) -> EditableText:
         f"/api/projects/{chosen}/ledger",
         past,
         [*warnings, *notes],
-        LEDGER_ON if engine.config(project).session.ledger else LEDGER_OFF,
-        LEDGER_EMPTY,
+        (LEDGER_ON if engine.config(project).session.ledger else LEDGER_ALLOWED)
+        if is_allowed
+        else LEDGER_OFF,
+        LEDGER_EMPTY if is_allowed else LEDGER_EMPTY_OFF,
     )
 
 
@@ -601,11 +687,13 @@ def candidates(engine: Engine, home: Path, project: str) -> tuple[list[Row], str
     )
 
 
-def files(engine: Engine, project: str) -> tuple[list[Row], str, list[Row]]:
-    """The projects there are, which of them is shown, and the files that its sessions changed."""
+def files(engine: Engine, project: str, words: str) -> tuple[list[Row], str, list[Row], int]:
+    """The projects there are, which of them is shown, the files that match, and how many more do."""
     listed, chosen = _projects(engine, project)
-    changed = edited_files(engine, project_named(engine, chosen), FILES_LISTED) if chosen else []
-    return listed, chosen, changed
+    changed = edited_files(engine, project_named(engine, chosen), FILES_MOST) if chosen else []
+    parts = words.casefold().split()
+    matching = [row for row in changed if all(part in str(row["path"]).casefold() for part in parts)]
+    return listed, chosen, matching[:FILES_LISTED], max(0, len(matching) - FILES_LISTED)
 
 
 def file_answer(engine: Engine, project: str, path: str, line: int) -> Row:
@@ -623,13 +711,24 @@ def _projects(engine: Engine, wanted_id: str) -> tuple[list[Row], str]:
     return rows, wanted_id if wanted_id in ids else usual
 
 
+def stats(engine: Engine, days: int) -> tuple[Row, list[Row]]:
+    """The statistics, and the latest briefs of which the use is known, with the title of their session."""
+    row, titles = statistics(engine, days), title_lookup(engine)
+    use: Any = row["use"]
+    known = [brief for brief in use["by_brief"] if brief["used"] is not None and brief["names"]]
+    return row, [{**brief, "title": titles(brief["session_key"])} for brief in known[:USES_SHOWN]]
+
+
 @dataclass(frozen=True, slots=True)
 class HealthFacts:
     """What the page of health shows, before it is redacted."""
 
     verdict: str
     """What the findings mean together, in one line, as `holdfast doctor` ends."""
-    findings: list[Row]
+    problems: list[Row]
+    passed: list[Row]
+    absent: list[Row]
+    """What was not checked, because its program is not installed."""
     metrics: Metrics
     survival: Row | None
     scores: list[SessionScore]
@@ -642,7 +741,9 @@ def health(engine: Engine, home: Path, *, deep: bool) -> HealthFacts:
     measured = [entry for entry in measurements.stored_evaluations(engine.store) if entry.name == "survival"]
     return HealthFacts(
         verdict.summary,
-        [finding.row for finding in verdict.findings],
+        [finding.row for finding in verdict.problems],
+        [finding.row for finding in verdict.passed],
+        [finding.row for finding in verdict.absent],
         measure(engine, home),
         {"at": to_iso(measured[0].at), "report": dict(measured[0].report)} if measured else None,
         engine.store.scores(SCORES_LOOKED_AT),

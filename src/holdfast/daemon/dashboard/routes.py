@@ -25,17 +25,19 @@ from holdfast.daemon.api.dependencies import Executor, Paging
 from holdfast.daemon.api.events import HEADS_MOST, state_hash
 from holdfast.daemon.dashboard import frame, queries
 from holdfast.daemon.dashboard.briefs import brief_page, briefs_page
-from holdfast.daemon.dashboard.continuity import continuity_page, review_page
+from holdfast.daemon.dashboard.continuity import HANDOFFS_PATH, continuity_page, handoff_page, review_page
 from holdfast.daemon.dashboard.files import file_page, files_page
 from holdfast.daemon.dashboard.frame import PageContext, empty, page
-from holdfast.daemon.dashboard.health import State, health_page
+from holdfast.daemon.dashboard.health import Findings, State, health_page
 from holdfast.daemon.dashboard.home import days_of_week, home_page, sessions_page
 from holdfast.daemon.dashboard.html import Html, el
 from holdfast.daemon.dashboard.memory import memory_page
 from holdfast.daemon.dashboard.queries import ListFilter
 from holdfast.daemon.dashboard.search import passage_page, search_page
 from holdfast.daemon.dashboard.sessions import checkpoint_page, compaction_page, session_page
+from holdfast.daemon.dashboard.stats import DAYS_MOST, STATS_PATH, stats_page
 from holdfast.engine.engine import Engine
+from holdfast.engine.views import stats
 from holdfast.errors import HoldfastError, NotThere
 
 MOST_DIGITS: Final = 4
@@ -58,6 +60,8 @@ def routes() -> list[Route]:
         ("/memory", _memory),
         ("/continuity", _continuity),
         ("/review", _review),
+        (HANDOFFS_PATH, _handoff),
+        (STATS_PATH, _stats),
         ("/health", _health),
     )
     return [
@@ -79,9 +83,15 @@ class PageRequest:
         self.redacted = self.executor.redacted
         self.words = self.query.get("q", "")[:500].strip()
         self.filter = ListFilter(
-            self.project, self.query.get("harness", "")[:100], self._days(), self.query.get("kind", "")[:20]
+            self.project,
+            self.query.get("harness", "")[:100],
+            self.number("since"),
+            self.query.get("kind", "")[:20],
         )
         self.zone = _zone(unquote(request.cookies.get("zone", "")[:100]))
+        self.reads_everything = bool(
+            request.url.path == STATS_PATH or self.query.get("deep") or self.query.get("audit")
+        )
         self.seen = ""
         self.alerts = tuple(
             self.redacted([problem.notice for problem in self.executor.dispatcher.unreadable()])
@@ -93,7 +103,7 @@ class PageRequest:
 
     async def worked_out(self, made: Callable[[PageRequest, Engine], Html]) -> Html:
         """The page, made by the executor; one that reads everything holds up no other page."""
-        if self.query.get("deep") or self.query.get("audit"):
+        if self.reads_everything:
             return await self.executor.read_through(lambda engine, _: self._made(made, engine))
         return await self.executor.do(lambda engine: self._made(made, engine))
 
@@ -111,9 +121,10 @@ class PageRequest:
             self.words,
         )
 
-    def _days(self) -> int:
-        days = self.query.get("since", "")
-        return int(days) if days.isdecimal() and len(days) <= MOST_DIGITS else 0
+    def number(self, name: str) -> int:
+        """The number that is asked for by this name; 0 without one."""
+        text = self.query.get(name, "")
+        return int(text) if text.isdecimal() and len(text) <= MOST_DIGITS else 0
 
     def _made(self, made: Callable[[PageRequest, Engine], Html], engine: Engine) -> Html:
         # Before anything else is fetched: a change meanwhile counts as not seen.
@@ -212,8 +223,8 @@ def _session(request: PageRequest, engine: Engine) -> Html:
     key, point = request.path["key"], request.query.get("point", "")[:500]
     compared = request.query.get("older", "")[:200], request.query.get("newer", "")[:200]
     facts = queries.one_session(engine, key, point, compared)
-    row, checkpoints, chosen, changed = request.redacted(
-        (facts.row, facts.checkpoints, facts.point, facts.changed)
+    row, checkpoints, chosen, changed, files = request.redacted(
+        (facts.row, facts.checkpoints, facts.point, facts.changed, facts.files)
     )
     timeline_view = queries.redacted_timeline(facts.timeline_view, request.redacted)
     shown = replace(
@@ -223,6 +234,7 @@ def _session(request: PageRequest, engine: Engine) -> Html:
         checkpoints=checkpoints,
         point=chosen,
         changed=changed,
+        files=files,
     )
     return session_page(request.view(), shown)
 
@@ -244,12 +256,13 @@ def _brief(request: PageRequest, engine: Engine) -> Html:
 def _files(request: PageRequest, engine: Engine) -> Html:
     path, _, line = request.query.get("path", "")[:4_096].rpartition(":")
     if not (path and line.isdecimal() and len(line) <= MOST_LINE_DIGITS):
-        path, line = request.query.get("path", "")[:4_096], "0"
+        path, line = request.query.get("path", "")[:4_096], request.query.get("line", "")
+        line = line if line.isdecimal() and len(line) <= MOST_LINE_DIGITS else "0"
     if path:
         answer = request.redacted(queries.file_answer(engine, request.project, path, int(line)))
         return file_page(request.view(), request.project, answer)
-    projects, chosen, files = queries.files(engine, request.project)
-    return files_page(request.view(), request.redacted(projects), chosen, request.redacted(files))
+    projects, chosen, files, left_out = queries.files(engine, request.project, request.words)
+    return files_page(request.view(), request.redacted(projects), chosen, request.redacted(files), left_out)
 
 
 def _memory(request: PageRequest, engine: Engine) -> Html:
@@ -266,6 +279,11 @@ def _continuity(request: PageRequest, engine: Engine) -> Html:
     return continuity_page(request.view(), request.redacted(projects), chosen, redacted)
 
 
+def _handoff(request: PageRequest, engine: Engine) -> Html:
+    name = request.query.get("name", "")[:300]
+    return handoff_page(request.view(), request.redacted(queries.one_handoff(engine, request.project, name)))
+
+
 def _review(request: PageRequest, engine: Engine) -> Html:
     projects, chosen, rows = queries.candidates(engine, request.home, request.project)
     return review_page(request.view(), request.redacted(projects), chosen, request.redacted(rows))
@@ -274,11 +292,19 @@ def _review(request: PageRequest, engine: Engine) -> Html:
 def _health(request: PageRequest, engine: Engine) -> Html:
     deep = bool(request.query.get("deep"))
     facts = queries.health(engine, request.home, deep=deep)
-    findings, survival = request.redacted((facts.findings, facts.survival))
-    return health_page(
-        request.view(),
-        State(facts.verdict, findings, deep, facts.metrics, survival, compare_by_start(facts.scores)),
+    problems, passed, absent, survival = request.redacted(
+        (facts.problems, facts.passed, facts.absent, facts.survival)
     )
+    findings = Findings(facts.verdict, problems, passed, absent, deep)
+    return health_page(
+        request.view(), State(findings, facts.metrics, survival, compare_by_start(facts.scores))
+    )
+
+
+def _stats(request: PageRequest, engine: Engine) -> Html:
+    days = min(request.number("days"), DAYS_MOST) or stats.DAYS
+    row, briefs = queries.stats(engine, days)
+    return stats_page(request.view(), row, request.redacted(briefs))
 
 
 async def _static(request: Request) -> Response:

@@ -8,10 +8,12 @@ from urllib.parse import quote
 
 from holdfast.core.work.lines import SECTION_TITLES
 from holdfast.daemon.dashboard.briefs import reason_words
+from holdfast.daemon.dashboard.files import file_path
 from holdfast.daemon.dashboard.frame import (
     PageContext,
     Row,
     badge,
+    copyable,
     diff,
     dotted,
     empty,
@@ -36,7 +38,10 @@ STATEMENTS_OPEN: Final = 5
 """How many statements of a section are shown at once; the others are folded."""
 CHECKPOINTS_OPEN: Final = 8
 LISTED_OPEN: Final = 8
-IMPORTED: Final = "Imported. Its events are not stored, so it has no timeline; search finds what was said."
+IMPORTED: Final = (
+    "Imported: search finds what was said in it. Single events are not stored, so it has no timeline."
+)
+FILES_OPEN: Final = 12
 TRIGGERS: Final = {
     "periodic": "as time passed",
     "threshold": "the window filled",
@@ -62,6 +67,8 @@ class SessionPageFacts:
     """The briefs about it that other sessions were given."""
     point: Row | None
     changed: Row | None
+    files: Sequence[Row] = ()
+    """The files that it changed, the last changed first."""
 
 
 def session_page(view: PageContext, facts: SessionPageFacts) -> Html:
@@ -77,25 +84,25 @@ def session_page(view: PageContext, facts: SessionPageFacts) -> Html:
             el("aside", _facts(view, row), _briefs(view, facts), aria_label="About this session"),
             class_="split",
         ),
-        section("Timeline", _timeline(view, row, facts), id="timeline", live=True),
+        _timeline_section(view, row, facts),
         _detail(view, facts.point),
         _listed(view, facts.timeline_view),
+        section("Files it changed", _files(row, facts.files), id="files") if facts.files else NOTHING,
         section("Checkpoints", _checkpoints(view, key, facts.checkpoints), id="checkpoints"),
         _difference(facts.changed),
     )
 
 
 def _facts(view: PageContext, row: Row) -> Html:
-    key, parent = str(row["session_key"]), row["parent"]
-    copy = el("button", "Copy", type="button", data_copy=key, class_="quiet small")
+    key = str(row["session_key"])
     terms = (
         ("State", el("span", phase_badge(row), " ", dotted(row["harness"], row["model"]))),
         ("Project", el("span", view.path(str(row["project"])), class_="path")),
         ("Began", view.clock(row["started_at"])),
         ("Last event", view.ago(row["last_event_at"])),
         ("Length", dotted(many(row["prompt_count"], "prompt"), many(row["windows"], "window"))),
-        ("Continues", session_link(parent, f"{short(parent)} ({row['lineage']})") if parent else NOTHING),
-        ("Id", el("span", el("code", row["short_id"], title=key), copy)),
+        ("Continues", _parent(row)),
+        ("Id", copyable(key, str(row["short_id"]))),
     )
     return el(
         "div",
@@ -109,6 +116,13 @@ def _facts(view: PageContext, row: Row) -> Html:
         id="facts",
         data_live=True,
     )
+
+
+def _parent(row: Row) -> Html:
+    """The session whose work it continues, and how."""
+    if not row["parent"]:
+        return NOTHING
+    return dotted(session_link(row["parent"], row["parent_title"] or None), reason_words(row["lineage"]))
 
 
 def _briefs(view: PageContext, facts: SessionPageFacts) -> Html:
@@ -150,6 +164,30 @@ def _statement(view: PageContext, statement: Row) -> Html:
     when = view.clock(at)
     link = el("a", when, href=_link(source), class_="when")
     return el("li", text, " ", link if source else el("span", when, class_="when"))
+
+
+def _timeline_section(view: PageContext, row: Row, facts: SessionPageFacts) -> Html:
+    """The timeline; nothing where an imported session has none, which its facts say."""
+    shown = facts.timeline_view
+    if row["imported"] and not (shown.work or shown.counts):
+        return NOTHING
+    return section("Timeline", _timeline(view, row, facts), id="timeline", live=True)
+
+
+def _files(row: Row, files: Sequence[Row]) -> Html:
+    """The files that it changed, each with its history."""
+    project = str(row["project_id"])
+    listed = [
+        el(
+            "li",
+            el("a", each["path"], href=file_path(project, str(each["path"])), class_="path"),
+            el("span", f"{each['times']}×" if each["times"] > 1 else "", class_="note"),
+        )
+        for each in files
+    ]
+    first, others = listed[:FILES_OPEN], listed[FILES_OPEN:]
+    rest = el("details", el("summary", f"{len(others)} more"), el("ul", others, class_="pairs columns-list"))
+    return el("div", el("ul", first, class_="pairs columns-list"), rest if others else NOTHING)
 
 
 def _timeline(view: PageContext, row: Row, facts: SessionPageFacts) -> Html:
@@ -198,13 +236,18 @@ def _some(items: Sequence[Html], class_: str) -> Html:
 
 
 def _prompt(view: PageContext, moment: Moment) -> Html:
-    when = el("a", view.clock(to_iso(moment.at)), href=_link(moment.id), class_="when")
-    return el("li", when, el("span", moment.title, class_="text"))
+    return el("li", _when(view, moment.at, moment.id), el("span", moment.title, class_="text"))
 
 
 def _failure(view: PageContext, failed: FailedCall) -> Html:
-    when = el("a", view.clock(to_iso(failed.at)), href=_link(failed.id), class_="when")
-    return el("li", when, el("span", el("code", failed.subject), el("span", failed.error, class_="error")))
+    what = el("span", el("code", failed.subject), el("span", failed.error, class_="error"))
+    return el("li", _when(view, failed.at, failed.id), what)
+
+
+def _when(view: PageContext, at: int, id: str) -> Html:
+    """The time of an event, which leads to its detail if it is stored."""
+    when = view.clock(to_iso(at)) if at else NOTHING
+    return el("a", when, href=_link(id), class_="when") if id else el("span", when, class_="when")
 
 
 def _checkpoints(view: PageContext, key: str, rows: Sequence[Row]) -> Html:
@@ -241,16 +284,8 @@ def _checkpoint(view: PageContext, row: Row, number: int, of: int) -> Html:
         el("span", _changes(row), class_="note"),
     )
     body = el("div", el("a", "What changed", href=path), data_load=path)
-    return el(
-        "li",
-        el(
-            "span",
-            _choice("older", row, is_chosen=number == min(1, of - 1)),
-            _choice("newer", row, is_chosen=number == 0),
-            class_="choices",
-        ),
-        el("details", head, body),
-    )
+    choices = (_choice("older", row, is_chosen=number == 1), _choice("newer", row, is_chosen=number == 0))
+    return el("li", el("span", choices if of > 1 else None, class_="choices"), el("details", head, body))
 
 
 def _changes(row: Row) -> str:
@@ -266,6 +301,7 @@ def checkpoint_page(view: PageContext, row: Row, changed: Row | None) -> Html:
         el("span", "Of ", session_link(row["session_key"], row["title"] or None)),
         TRIGGERS.get(row["trigger"], row["trigger"]),
         view.clock(row["created_at"]),
+        copyable(str(row["id"])),
     )
     difference = _changed_lines(changed) if changed else el("p", "It is the first one.", class_="note")
     whole = el("details", el("summary", "The whole checkpoint"), pre(row["digest"]), open=changed is None)

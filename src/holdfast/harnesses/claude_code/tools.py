@@ -109,6 +109,17 @@ def awaited(message: Message | None) -> tuple[str, ...]:
     return tuple(block.id for block in blocks if block.id and block.name in _AWAITED)
 
 
+_ERROR_TAGS: Final = ("<tool_use_error>", "</tool_use_error>")
+"""What stands around the words of an error that Claude Code itself reports."""
+
+
+def _unwrapped(result_text: str) -> str:
+    """A tool's result without the tags around an error."""
+    before, after = _ERROR_TAGS
+    is_wrapped = result_text.startswith(before) and result_text.endswith(after)
+    return result_text.removeprefix(before).removesuffix(after) if is_wrapped else result_text
+
+
 def events_of_result(block: Block, record: Record, frame: Frame, *, awaited: bool) -> Iterator[Event]:
     """How a call ended and, if its result is `awaited`, what it says about tasks and what the user answered.
 
@@ -130,7 +141,7 @@ def events_of_result(block: Block, record: Record, frame: Frame, *, awaited: boo
         yield from events_of_reply(call, result_text, outcome, frame)
         yield from _task(outcome, frame)
     output = _output(outcome)
-    stored_text = capped(result_text if output is None else without_injected_text(output))
+    stored_text = capped(_unwrapped(result_text) if output is None else without_injected_text(output))
     yield ToolReturned(
         **frame.common(Origin.TOOL),
         call=call,

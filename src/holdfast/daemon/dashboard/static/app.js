@@ -95,13 +95,16 @@ document.addEventListener("input", (event) => {
   if (written) preview(written);
 });
 
+let searches = 0;
 async function search(field) {
+  const mine = ++searches;
   const url = new URL(location.href);
   url.searchParams.delete("cursor");
   if (field.value.trim()) url.searchParams.set("q", field.value.trim());
   else url.searchParams.delete("q");
   try {
     const fresh = await fetched(url);
+    if (mine !== searches) return;  // An answer to fewer letters came late.
     const region = page(`#${field.dataset.search}`);
     region.replaceChildren(...fresh.getElementById(region.id).childNodes);
     if (field.dataset.live !== undefined) region.toggleAttribute("data-live", !field.value.trim());
@@ -165,7 +168,7 @@ async function attempt(what, act) {
 document.addEventListener("click", (event) => {
   const button = event.target.closest("button");
   if (!button) return;
-  const { pin, forget: dropped, post, copy } = button.dataset;
+  const { pin, forget: dropped, post, copy, nothing } = button.dataset;
   if (copy) attempt("Not copied", async () => { await navigator.clipboard.writeText(copy); tell("Copied."); });
   if (pin) attempt("Not changed", async () => {
     const pinned = button.getAttribute("aria-pressed") !== "true";
@@ -177,6 +180,7 @@ document.addEventListener("click", (event) => {
     const before = button.closest("li");
     await ask("POST", post);
     await renew(location.href, [page("#candidates")]);
+    if (nothing && !page(".candidate")) tell(nothing);
     if (before) (document.getElementById(before.id) ?? page(".candidate"))?.focus();
   });
   if (button.id === "theme") theme();

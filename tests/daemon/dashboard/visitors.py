@@ -1,0 +1,94 @@
+"""What a user also meets in the dashboard: an imported session, a hostile one, changed files and a handoff.
+
+Put into a furnished home by the tests that look at them, also those in a browser.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from holdfast.core.events.event import Action
+from holdfast.core.evidence.file_edits import SAYS_WHY, FileEdit
+from holdfast.core.evidence.trail import CommandRun, FileTouch, Trail, Utterance
+from holdfast.core.session.session import IMPORTED, SessionTitle
+from tests.daemon.api.served import NEWEST, Furnished
+from tests.stores.contract import MINUTE, ended, prompt
+
+IMPORTED_KEY: Final = "from-an-import"
+HOSTILE_KEY: Final = "hostile-one"
+MARKUP: Final = "</pre></title><script>document.title='owned'</script><img src=x onerror=alert(2)>"
+HOSTILE: Final = f"{MARKUP}\u202eturned\u2066around\u200b\x1b[31m `{MARKUP}` " + "W" * 10_000
+HANDOFF: Final = "2026-01-01-main-finish-the-cart.md"
+
+
+def put_imported(found: Furnished) -> None:
+    """A session of which only the conversation and the trail are stored."""
+    at, project = found.at, found.project
+    asked = Utterance("Draw the parser's tree", at)
+    trail = Trail(
+        first_prompt=asked,
+        goal=asked,
+        prompts=(asked, Utterance("And mind the empty file", at + MINUTE)),
+        files=(
+            FileTouch(f"{project.root}/src/tree.py", Action.EDIT, 3, at),
+            FileTouch(f"{project.root}/src/only_read.py", Action.READ, 1, at),
+        ),
+        commands=(
+            CommandRun("pytest tests/test_tree.py", at, ok=False, reason="KeyError: 'leaf'"),
+            CommandRun("ruff check", at, ok=True),
+        ),
+    )
+    with found.store() as store, store.writing():
+        session = ended(
+            IMPORTED_KEY, project=project, last_event_at=at, ended_at=at, end_reason=IMPORTED, trail=trail
+        )
+        store.put_session(session, NEWEST)
+
+
+def put_hostile(found: Furnished) -> None:
+    """A session whose title, prompts and model are made to do harm."""
+    at = found.at
+    session = ended(
+        HOSTILE_KEY,
+        project=found.project,
+        last_event_at=at,
+        ended_at=at,
+        title=SessionTitle(HOSTILE, by_user=True),
+        model=HOSTILE,
+        trail=Trail(goal=Utterance(HOSTILE, at), prompts=(Utterance(HOSTILE, at),)),
+    )
+    with found.store() as store, store.writing():
+        store.put_session(session, NEWEST)
+        store.add_event(prompt("hostile-1", session=HOSTILE_KEY, at=at, text=HOSTILE), NEWEST)
+
+
+def put_edits(found: Furnished, count: int) -> None:
+    """Files that the session `s1` changed, the first of them last."""
+    with found.store() as store, store.writing():
+        for number in range(count):
+            edit = FileEdit(
+                session="s1",
+                record=f"edit-{number}",
+                path=f"src/part_{number:03}.py",
+                project_id=found.project.project_id,
+                call=f"call-{number}",
+                action=Action.EDIT,
+                at=found.at - number,
+                asked="Split the module",
+                reason="It was too long to read.",
+                strength=SAYS_WHY,
+                done=True,
+            )
+            store.update_file_edits("s1", [edit], NEWEST)
+
+
+def write_handoff(found: Furnished) -> str:
+    """A handoff that waits; the path of its page."""
+    path = Path(found.project.root) / ".agents" / "handoffs" / HANDOFF
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(
+        "# Handoff: Finish the cart\n\n- Status: open\n- Created: 2026-01-01T12:00:00Z\n- Session: `s1`\n"
+        "- Harness: `claude-code`\n\n## Current Work\n- Rounding **each** line of `cart.py`\n"
+    )
+    return f"/handoffs?project={found.project.project_id}&name={HANDOFF}"
