@@ -15,6 +15,7 @@ from holdfast.engine.redaction.redactor import mark_of
 from tests.browser.install import chromium
 from tests.daemon.api.served import Furnished, furnish, write_continuity
 from tests.daemon.conftest import Lodging
+from tests.daemon.dashboard.visitors import put_edits, put_hostile, put_imported, write_handoff
 
 NEWEST: Final = mark_of(NO_LISTS)
 CONTINUITY: Final = """# Continuity
@@ -63,6 +64,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Furnished]:
     try:
         found = furnish(lodging)
         write_continuity(lodging.home, found.project, CONTINUITY)
+        put_imported(found)
+        put_hostile(found)
+        put_edits(found, 70)
+        write_handoff(found)
         lodging.start()
         yield found
     finally:

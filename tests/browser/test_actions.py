@@ -205,6 +205,104 @@ class TestSearch:
         page.get_by_role("link", name="Back to the results").click()
         page.wait_for_url("**/search?q=fact")
 
+    def test_a_late_answer_to_fewer_letters_is_not_shown(self, visit: Visit) -> None:
+        page = visit.go("/search")
+        late: list[Any] = []
+
+        def hold(route: Any) -> None:  # noqa: ANN401
+            late.append(route)
+
+        page.route("**/search?q=fac", hold)
+        page.keyboard.press("/")
+        with page.expect_request("**/search?q=fac"):
+            page.keyboard.type("fac")
+        page.keyboard.type("t 3")
+        page.wait_for_url("**/search?q=fact+3")
+        with page.expect_response("**/search?q=fac"):
+            late[0].continue_()
+        assert page.locator(".results mark").first.text_content() == "Fact"
+        assert page.url.endswith("q=fact+3")
+
+
+class TestFilesPage:
+    def test_a_file_is_found_as_one_types_and_asked_about_a_line(self, visit: Visit, site: Furnished) -> None:
+        page = visit.go(f"/files?project={site.project.project_id}")
+        page.get_by_label("Find a file").press_sequentially("part_033")
+        page.wait_for_url("**q=part_033*")
+        page.locator("#files td a", has_text="part_033").wait_for()
+        assert page.locator("#files tbody tr").count() == 1
+        page.locator("#files td a").click()
+        page.get_by_text("It was too long to read.").wait_for()
+        page.get_by_label("Line").fill("3")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**line=3*")
+        assert page.locator("h1").text_content() == "src/part_033.py:3"
+
+
+class TestHandoff:
+    def test_home_leads_to_one_that_waits(self, visit: Visit) -> None:
+        page = visit.go("/")
+        page.locator("#feed").get_by_role("link", name="Finish the cart").click()
+        page.get_by_text("waits to be picked up").wait_for()
+
+
+class TestStats:
+    def test_the_period_is_chosen(self, visit: Visit) -> None:
+        page = visit.go("/stats")
+        page.get_by_role("link", name="A year").click()
+        page.wait_for_url("**/stats?days=365")
+        page.get_by_role("heading", name="What it cost").wait_for()
+
+
+class TestByKeyboard:
+    def test_a_memory_is_remembered_pinned_edited_and_forgotten(self, visit: Visit, site: Furnished) -> None:
+        page = visit.go("/memory")
+        keys = page.keyboard
+        page.get_by_label("What is to be remembered, in every project").focus()
+        keys.type("The kettle is red")
+        keys.press("Tab")
+        keys.press("Enter")
+        row = page.locator(".memory", has_text="The kettle is red")
+        row.wait_for()
+        row.get_by_role("button", name="Pin").focus()
+        keys.press("Space")
+        row.get_by_role("button", name="Unpin").wait_for()
+        # The row was written anew, and the focus is where it was.
+        wait_until(lambda: page.evaluate("document.activeElement.textContent") == "Unpin")
+        for _ in range(2):
+            keys.press("Tab")
+        keys.press("Enter")
+        row.get_by_label("Text").wait_for()
+        keys.press("Tab")
+        keys.press("End")
+        keys.type(" again")
+        for _ in range(2):
+            keys.press("Tab")
+        keys.press("Enter")
+        row = page.locator(".memory", has_text="The kettle is red again")
+        row.wait_for()
+        row.get_by_role("button", name="Forget").focus()
+        keys.press("Enter")
+        page.locator(".going").wait_for()
+        keys.press("Enter")
+        page.locator(".going").wait_for(state="detached")
+        assert "The kettle is red again" in texts(site)
+
+    def test_filters_folds_and_the_theme_are_used(self, visit: Visit) -> None:
+        page = visit.go("/sessions")
+        page.get_by_label("Time").focus()
+        page.keyboard.press("ArrowDown")
+        page.wait_for_url("**since=1*")
+        before = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        page.get_by_role("button", name="Light or dark").focus()
+        page.keyboard.press("Enter")
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") != before
+        visit.go("/health")
+        fold = page.locator("#findings summary").first
+        fold.focus()
+        page.keyboard.press("Enter")
+        page.locator("#findings details[open]").first.wait_for()
+
 
 class TestBrief:
     def test_the_text_comes_first_and_its_items_are_folded(self, visit: Visit) -> None:

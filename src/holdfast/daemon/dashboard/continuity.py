@@ -18,6 +18,7 @@ from holdfast.daemon.dashboard.frame import (
     page,
     pre,
     project_name,
+    section,
     select,
     session_link,
     with_code,
@@ -39,8 +40,8 @@ LEDGER_ON: Final = (
 )
 LEDGER_ALLOWED: Final = (
     "A state file in the worktree that you and your agents may edit. It is on in this project's "
-    "`.agents.yml`: `holdfast ledger save` saves it, and it leads the next brief. With `session.ledger = true` "
-    "in your settings it is also saved before a compaction and on `/clear`."
+    "`.agents.yml`: `holdfast ledger save` saves it, and it leads the next brief. With `session.ledger = "
+    "true` in your settings it is also saved before a compaction and on `/clear`."
 )
 LEDGER_OFF: Final = (
     "A state file in the worktree that you and your agents may edit. It is off. With `session.ledger = true` "
@@ -163,7 +164,7 @@ def handoff_page(view: PageContext, row: Row) -> Html:
         row["purpose"],
         el("p", facts, class_="note"),
         NOTHING if row["taken_at"] else way,
-        el("div", rendered(_without_facts(str(row["text"]))), id="handoff"),
+        section("What it says", rendered(_without_facts(str(row["text"]))), id="handoff"),
         el("p", view.path(str(row["path"])), class_="path"),
     )
 

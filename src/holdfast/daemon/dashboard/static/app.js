@@ -1,6 +1,7 @@
 // What pages do beyond showing: search as one types, change things, follow what is new. No page needs it to be read.
 
 const UNDO_MS = 7000;
+const FOCUSABLE = "a[href], button, input, select, textarea, summary, [tabindex]";
 const page = (selector, within = document) => within.querySelector(selector);
 const pages = (selector, within = document) => [...within.querySelectorAll(selector)];
 
@@ -13,19 +14,11 @@ function make(name, text, ...children) {
 
 // --- telling the person
 
-function tell(text, label, act) {
+function tell(text) {
   const toast = make("div", "", make("span", text));
   toast.className = "toast";
-  const close = () => toast.remove();
-  if (label) {
-    const button = make("button", label);
-    button.type = "button";
-    button.addEventListener("click", () => { act(); close(); });
-    toast.append(button);
-  }
   page("#toasts").append(toast);
-  setTimeout(close, UNDO_MS);
-  return close;
+  setTimeout(() => toast.remove(), UNDO_MS);
 }
 
 async function ask(method, path, body, keepalive = false) {
@@ -56,16 +49,23 @@ async function renew(url = location.href, regions = pages("[data-live]")) {
     const other = region.id && fresh.getElementById(region.id);
     if (!other || busy(region) || other.innerHTML === region.innerHTML) continue;
     const open = pages("details[open]", region).map((each) => pages("details", region).indexOf(each));
-    const focused = region.contains(document.activeElement) ? focusOf(document.activeElement) : "";
+    const focused = region.contains(document.activeElement) && placeOf(document.activeElement);
     region.replaceChildren(...other.childNodes);
     for (const at of open) { const again = pages("details", region)[at]; if (again) again.open = true; }
-    if (focused) page(focused, region)?.focus();
+    if (focused) elementAt(focused)?.focus({ preventScroll: true });
   }
+  showGoing();
 }
 
-function focusOf(element) {
+// Where an element is, in words that hold for its successor too: the named part that it is in, and its number there.
+function placeOf(element) {
   const named = element.closest("[id]");
-  return named && named === element ? `#${CSS.escape(named.id)}` : "";
+  return { id: named.id, number: pages(FOCUSABLE, named).indexOf(element) };
+}
+
+function elementAt({ id, number }) {
+  const named = document.getElementById(id);
+  return named && (pages(FOCUSABLE, named)[number] ?? named);
 }
 
 // --- what is new
@@ -144,16 +144,31 @@ function preview(field) {
 
 const gone = new Map();
 
-function forget(id, card) {
-  card.classList.add("going");
-  const undo = () => { clearTimeout(gone.get(id)); gone.delete(id); card.classList.remove("going"); };
-  const close = tell("Forgotten, for good in a moment.", "Undo", undo);
+// The button that forgets takes it back, too: so it is where pointer and focus are.
+function forget(id) {
+  if (gone.has(id)) { clearTimeout(gone.get(id)); gone.delete(id); showGoing(); return; }
+  tell("Forgotten, for good in a moment.");
   gone.set(id, setTimeout(async () => {
-    gone.delete(id);
-    close();
-    try { await ask("DELETE", `/api/memories/${encodeURIComponent(id)}`); card.remove(); await renew(); }
-    catch (error) { card.classList.remove("going"); tell(`Not forgotten: ${error.message}`); }
+    try { await ask("DELETE", `/api/memories/${encodeURIComponent(id)}`); gone.delete(id); drop(id); await renew(); }
+    catch (error) { gone.delete(id); showGoing(); tell(`Not forgotten: ${error.message}`); }
   }, UNDO_MS));
+  showGoing();
+}
+
+function showGoing() {
+  for (const button of pages("[data-forget]")) {
+    const going = gone.has(button.dataset.forget);
+    button.textContent = going ? "Undo" : "Forget";
+    button.closest("li").classList.toggle("going", going);
+  }
+}
+
+function drop(id) {
+  for (const card of pages(`[data-forget="${CSS.escape(id)}"]`).map((button) => button.closest("li"))) {
+    const next = card.contains(document.activeElement) && (page("button", card.nextElementSibling ?? document) ?? page("#main"));
+    card.remove();
+    if (next) next.focus();
+  }
 }
 
 // Whoever leaves has decided.
@@ -175,7 +190,7 @@ document.addEventListener("click", (event) => {
     await ask("PATCH", `/api/memories/${encodeURIComponent(pin)}`, { pinned });
     await renew(location.href, [page("#results")]);
   });
-  if (dropped) forget(dropped, button.closest("li"));
+  if (dropped) forget(dropped);
   if (post) attempt("Not done", async () => {
     const before = button.closest("li");
     await ask("POST", post);
