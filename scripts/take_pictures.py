@@ -42,6 +42,13 @@ STEPS = (
     ("fails", "pytest tests/test_report.py", "E   KeyError: 'currency'\n1 failed, 4 passed"),
     ("says", "The fixture has no currency. Next step: add it to make_order in tests/orders.py."),
 )
+SHORT_STEPS = (
+    ("prompt", "Limit each client to 100 requests a minute. Answer 429 with Retry-After."),
+    ("says", "I decided to count in Redis, because the workers share no memory."),
+    ("edit", "src/limits.py"),
+    ("runs", "pytest tests/test_limits.py", "8 passed in 0.42s"),
+    ("says", "The limit works. Next step: switch it on for a tenth of the clients."),
+)
 MEMORIES = (
     "critical: the staging database is reset every night at 02:00",
     "[db]: pgbouncer runs in transaction mode, so no prepared statements",
@@ -53,13 +60,18 @@ class Afternoon:
     """A user's home, and a session whose transcript grows in it."""
 
     def __init__(self, root: Path) -> None:
-        self.root, self.project = root, root / "shop"
-        self.project.mkdir()
-        self.transcript = root / ".claude" / "projects" / "shop" / "shop-1.jsonl"
-        self.transcript.parent.mkdir(parents=True)
+        self.root = root
         self.environment = {"PATH": os.environ["PATH"], "HOME": str(root), "LANG": "C.UTF-8"}
+        self.goes_to("api", 150)
+
+    def goes_to(self, project: str, minutes: int) -> None:
+        """From now on the user works in this project, in a session that began so many minutes ago."""
+        self.project, self.key = self.root / project, f"{project}-1"
+        self.project.mkdir()
+        self.transcript = self.root / ".claude" / "projects" / project / f"{self.key}.jsonl"
+        self.transcript.parent.mkdir(parents=True)
         self.records: list[dict[str, Any]] = []
-        self.began = datetime.now(UTC) - timedelta(minutes=110)
+        self.began = datetime.now(UTC) - timedelta(minutes=minutes)
 
     def types(self, *words: str, given: str = "") -> str:
         done = subprocess.run(
@@ -74,7 +86,7 @@ class Afternoon:
         return done.stdout
 
     def hears(self, event: str, **more: str) -> None:
-        payload = {"session_id": "shop-1", "cwd": str(self.project), "hook_event_name": event, **more}
+        payload = {"session_id": self.key, "cwd": str(self.project), "hook_event_name": event, **more}
         self.types(
             "hook",
             "--harness",
@@ -83,11 +95,22 @@ class Afternoon:
         )
 
     def lives(self) -> None:
-        """Tell the whole afternoon: the window fills, is compacted, and fills again."""
+        """Tell the whole afternoon: a short session, and one whose window fills and is compacted twice."""
         self.types("setup", "claude-code", "--yes")
+        self.hears("SessionStart", source="startup")
+        for step in SHORT_STEPS:
+            self.notes(*step, tokens=30_000)
+            if step[0] == "prompt":
+                self.hears("UserPromptSubmit", prompt=step[1])
+        self.hears("SessionEnd", reason="prompt_input_exit")
+        self.types("handoff", "create", "Roll the rate limit out")
+        self.goes_to("shop", 110)
         self.hears("SessionStart", source="startup")
         for number in range(3):
             for place, step in enumerate(STEPS):
+                if number == 2 and place == len(STEPS) - 1:
+                    # What the window holds now was counted after its compaction.
+                    self.began = datetime.now(UTC) - timedelta(minutes=len(self.records))
                 share = (place + 1) / len(STEPS)
                 self.notes(*step, tokens=round(160_000 * share * (0.4 if number == 2 else 1)))
                 if step[0] == "prompt":
@@ -113,7 +136,7 @@ class Afternoon:
                     "type": role,
                     "uuid": f"u{len(self.records)}",
                     "parentUuid": f"u{len(self.records) - 1}" if self.records else None,
-                    "sessionId": "shop-1",
+                    "sessionId": self.key,
                     "cwd": str(self.project),
                     "isSidechain": False,
                     "timestamp": at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),

@@ -55,6 +55,8 @@ CLIPPED = """[...document.querySelectorAll(".top a, .top button, .top input")]
     .filter((one) => one.className !== "skip")
     .map((one) => one.getBoundingClientRect())
     .filter((box) => box.left < 0 || box.right > innerWidth).map((box) => box.right)"""
+ONE_LINE_FROM = 1_000
+LINE_PX = 60
 LEFT_EDGES = """Math.abs(document.querySelector(".brand").getBoundingClientRect().left
     - document.querySelector("h1").getBoundingClientRect().left)"""
 FOLLOW_FOCUS = """() => {
@@ -110,7 +112,7 @@ def test_nothing_is_complained_of_and_nothing_comes_from_elsewhere(
 
 
 @pytest.mark.parametrize("path", PAGES)
-@pytest.mark.parametrize("width", [360, 400, 768, 1440])
+@pytest.mark.parametrize("width", [360, 400, 768, 1100, 1440])
 def test_a_page_is_as_wide_as_the_screen(
     visits: Callable[..., Visit], width: int, path: str, site: Furnished
 ) -> None:
@@ -119,6 +121,7 @@ def test_a_page_is_as_wide_as_the_screen(
     # Nothing of the header is clipped, and it begins where the content begins.
     assert page.evaluate(CLIPPED) == []
     assert page.evaluate(LEFT_EDGES) < 1
+    assert width < ONE_LINE_FROM or page.locator("header").bounding_box()["height"] < LINE_PX
 
 
 @pytest.mark.parametrize("path", PAGES)

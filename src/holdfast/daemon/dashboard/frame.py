@@ -92,6 +92,11 @@ class PageContext:
         is_below = bool(own) and (path == own or path.startswith(f"{own}/"))
         return f"~{path[len(own) :]}" if is_below else path
 
+    def with_home(self, text: str) -> str:
+        """A text with the user's own home in its paths as `~`."""
+        own = self.user_home.rstrip("/")
+        return text.replace(f"{own}/", "~/") if own else text
+
 
 def page(view: PageContext, path: str, title: str, *body: Child) -> Html:
     """A whole page."""

@@ -94,7 +94,8 @@ def _results(view: PageContext, words: Sequence[str], results: Sequence[Row] | N
         return empty("Type some words.", hint)
     if not results:
         return empty("Nothing fits.", "Fewer or other words may find it, or a wider filter.")
-    note = el("p", many(len(results), "result"), ", the best first", class_="note", role="status")
+    order = ", the best first" if len(results) > 1 else ""
+    note = el("p", many(len(results), "result"), order, class_="note", role="status")
     return el("div", note, el("ol", [result(view, words, row) for row in results], class_="results"))
 
 

@@ -158,7 +158,8 @@ def _statements(view: PageContext, title: str, statements: Sequence[Row]) -> Htm
 
 
 def _statement(view: PageContext, statement: Row) -> Html:
-    text, at, source = with_code(statement["text"]), statement["at"], statement["source"]
+    text = with_code(view.with_home(str(statement["text"])))
+    at, source = statement["at"], statement["source"]
     if not at:
         return el("li", text)
     when = view.clock(at)
