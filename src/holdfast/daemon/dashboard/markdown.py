@@ -55,7 +55,7 @@ def _list(items: Sequence[Block]) -> Html:
 
 def _inline(text: str) -> Html:
     """A text with its code, and without the marks of what is bold or slanted."""
-    plain = _CODE_OR_BOLD.sub(lambda found: found[1] or found[2], text)
+    plain = _CODE_OR_BOLD.sub(lambda match: match[1] or match[2], text)
     return with_code(_SLANTED.sub(r"\1", plain))
 
 

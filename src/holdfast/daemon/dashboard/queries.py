@@ -226,14 +226,14 @@ def _handoffs_waiting(recent: Sequence[Session]) -> list[Row]:
 def one_handoff(engine: Engine, project_id: str, name: str) -> Row:
     """A handoff, with the title of the session that it is from."""
     project = project_named(engine, project_id)
-    found = next((each for each in handoff.all_handoffs(project) if name and each.name == name), None)
-    if found is None:
+    chosen = next((each for each in handoff.all_handoffs(project) if name and each.name == name), None)
+    if chosen is None:
         raise NotThere("this handoff is gone", "`holdfast handoff list` shows those there are.")
-    head = found.head
+    head = chosen.head
     return {
-        "name": found.name.removesuffix(".md"),
-        "path": str(found.path),
-        "text": found.text,
+        "name": chosen.name.removesuffix(".md"),
+        "path": str(chosen.path),
+        "text": chosen.text,
         "purpose": head.purpose,
         "created": head.created,
         "taken_at": head.taken[0],
