@@ -11,35 +11,43 @@ from holdfast.core.evidence.prose.cues import Cue
 from holdfast.core.work.compute import standing
 from holdfast.core.work.state import Statement, StatementSource
 from holdfast.core.work.weights import WEIGHTS
-from holdfast.core.work.worth import chance, features, setting_of, things_in, with_worth
+from holdfast.core.work.worth import chance, features_of, setting_of, things_in, with_worth
 from tests.core.scenes import NOON, worked
 from tests.tables import every_row
 
-NUMBERS = st.floats(-1e6, 1e6, allow_nan=False)
-TABLES = st.dictionaries(st.sampled_from("abcdef"), NUMBERS)
+
+@given(st.floats(allow_nan=False))
+def test_a_chance_is_between_nothing_and_one(total: float) -> None:
+    assert 0.0 <= chance(total) <= 1.0
 
 
-@given(TABLES, TABLES)
-def test_a_chance_is_between_nothing_and_one(present: dict[str, float], weights: dict[str, float]) -> None:
-    assert 0.0 <= chance(present, weights) <= 1.0
+@given(st.floats(-1e6, 1e6), st.floats(0, 1e6))
+def test_more_weight_is_never_less_worth(total: float, more: float) -> None:
+    assert chance(total + more) >= chance(total)
 
 
-@given(TABLES, TABLES, st.sampled_from("abcdef"), st.floats(0, 100), st.floats(0, 10))
-def test_more_weight_for_what_is_present_is_never_less_worth(
-    present: dict[str, float], weights: dict[str, float], name: str, more: float, value: float
-) -> None:
-    here = {**present, name: value}
-    raised = {**weights, name: weights.get(name, 0.0) + more}
-    assert chance(here, raised) >= chance(here, weights) - 1e-9
+def worth_of(text: str, weights: dict[str, float]) -> float:
+    """What a decision in these words is worth in the session at work."""
+    row = Statement(Section.DECISIONS, text, NOON)
+    return with_worth([row], setting_of(worked().trail), weights)[0].worth
 
 
-def test_without_weights_the_chance_is_even_and_the_bias_moves_it() -> None:
-    assert chance({"names": 3.0}, {}) == 0.5
-    assert chance({}, {"bias": 2.0}) > 0.8
+def test_without_weights_the_worth_is_even_and_the_bias_moves_it() -> None:
+    assert worth_of("The till rounds.", {}) == 0.5
+    assert worth_of("The till rounds.", {"bias": 2.0}) > 0.8
 
 
 def test_what_is_absent_counts_nothing() -> None:
-    assert chance({"names": 1.0}, {"quotes": 9.0}) == chance({"names": 1.0}, {})
+    assert worth_of("The till rounds.", {"quotes": 9.0}) == 0.5
+    assert worth_of("The till rounds “up”.", {"quotes": 9.0}) > 0.9
+
+
+def test_the_worth_is_the_chance_of_all_features_times_their_weights() -> None:
+    trail = worked().trail
+    rows, setting = standing(trail), setting_of(trail)
+    for row, present in zip(with_worth(rows, setting, WEIGHTS), features_of(rows, setting), strict=True):
+        total = sum(value * WEIGHTS.get(name, 0.0) for name, value in present.items()) + WEIGHTS["bias"]
+        assert row.worth == pytest.approx(chance(total))
 
 
 def test_every_statement_of_a_session_has_a_worth() -> None:
@@ -59,13 +67,11 @@ def test_what_was_said_later_is_worth_more_with_these_weights() -> None:
 
 
 def known_features() -> set[str]:
-    """Every name that `features` can give a statement."""
+    """Every name that `features_of` can give a statement."""
     trail = worked().trail
-    about = things_in("Mend `total` in src/till.py")
     row = Statement(Section.DECISIONS, "Mend it", NOON, heading="done")
-    plain = {
-        name for name in features(row, about, 0.0, setting_of(trail)) if " " not in name or name[:4] != "from"
-    }
+    (present,) = features_of([row], setting_of(trail))
+    plain = {name for name in present if " " not in name or name[:4] != "from"}
     return {
         *plain,
         "bias",
@@ -97,4 +103,5 @@ def test_what_a_text_names_has_one_spelling(text: str, things: set[str]) -> None
 @pytest.mark.parametrize("heading", ["", "done"])
 def test_a_heading_is_a_feature(heading: str) -> None:
     row = Statement(Section.DONE, "The till is mended.", NOON, heading=heading)
-    assert ("under done" in features(row, frozenset(), 0.0, setting_of(worked().trail))) == bool(heading)
+    (present,) = features_of([row], setting_of(worked().trail))
+    assert ("under done" in present) == bool(heading)

@@ -59,8 +59,9 @@ def work_state(
     kinds: KindTable = KINDS,
 ) -> WorkState:
     """What someone who takes over must know of a session; `written` are digests of it, newest first."""
+    state = _of_evidence(_Identity(trail), git, project, _Identity(weights), _Identity(kinds))
     # The newest digest speaks for everything up to its time, older ones included.
-    return _computed(_Identity(trail), git, project, tuple(written[:1]), _Identity(weights), _Identity(kinds))
+    return settled(with_digest(state, written[0]) if written else state)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,19 +77,18 @@ class _Identity(Generic[_T]):
         return id(self.value)
 
 
-@lru_cache(1)  # before a compaction the checkpoint and the brief need the same one
-def _computed(
+@lru_cache(4)  # the checkpoint before a compaction and the briefs before and after it need the same one
+def _of_evidence(
     trail: _Identity[Trail],
     git: GitState | None,
     project: Project | None,
-    written: tuple[Utterance, ...],
     weights: _Identity[Weights],
     kinds: _Identity[KindTable],
 ) -> WorkState:
+    """The work state before what somebody wrote down is put in the place of what it says."""
     holding = standing(trail.value, git, project, kinds.value)
     statements = with_worth(holding, setting_of(trail.value), weights.value)
-    state = WorkState(title_of_trail(trail.value), tuple(statements))
-    return settled(with_digest(state, written[0]) if written else state)
+    return WorkState(title_of_trail(trail.value), tuple(statements))
 
 
 def standing(

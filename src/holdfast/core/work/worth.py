@@ -8,8 +8,9 @@ again). Their weights were fitted to sessions for which it is known what a good 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
+from operator import mul
 from typing import Final, TypeAlias
 
 from holdfast.core.evidence.kinds import NoteKind, Section
@@ -59,28 +60,32 @@ def setting_of(trail: Trail) -> Setting:
 def with_worth(statements: Iterable[Statement], setting: Setting, weights: Weights) -> list[Statement]:
     """The statements with their worth."""
     rows = list(statements)
-    return [
-        replace(row, worth=chance(row_features, weights))
-        for row, row_features in zip(rows, features_of(rows, setting), strict=True)
-    ]
+    number_weights = [weights.get(name, 0.0) for name in NUMBERS]
+    bias = weights.get("bias", 0.0)
+    weighed: list[Statement] = []
+    for row, numbers in zip(rows, _numbers_of(rows, setting), strict=True):
+        total = sum(weights.get(label, 0.0) for label in _place_labels(row.origin, row.section, row.kind))
+        total = sum(map(mul, numbers, number_weights), total)
+        for label in _wording_labels(row.text, row.heading):
+            total += weights.get(label, 0.0)
+        weighed.append(replace(row, worth=chance(total + bias)))
+    return weighed
 
 
 def features_of(rows: Sequence[Statement], setting: Setting) -> list[dict[str, float]]:
     """The features of each of a session's statements; they depend on what the others name."""
-    things = [things_in(row.text) for row in rows]
-    overtaken = _overtaken(rows, things)
     return [
-        features(row, about, late, setting) for row, about, late in zip(rows, things, overtaken, strict=True)
+        {
+            **dict.fromkeys(_place_labels(row.origin, row.section, row.kind), 1.0),
+            **dict(zip(NUMBERS, numbers, strict=True)),
+            **dict.fromkeys(_wording_labels(row.text, row.heading), 1.0),
+        }
+        for row, numbers in zip(rows, _numbers_of(rows, setting), strict=True)
     ]
 
 
-def chance(present: Features, weights: Weights) -> float:
-    """The chance that a statement with these features is needed."""
-    total = 0.0
-    for name, value in present.items():
-        if value:
-            total += weights.get(name, 0.0) * value
-    total += weights.get("bias", 0.0)
+def chance(total: float) -> float:
+    """The chance that a statement is needed whose features, each times its weight, have this sum."""
     return 1.0 / (1.0 + math.exp(-max(min(total, 30.0), -30.0)))
 
 
@@ -95,56 +100,81 @@ def _file(path: str) -> str:
     return "/".join(path.rstrip("/").rsplit("/", 2)[-2:])
 
 
-def features(row: Statement, about: frozenset[str], overtaken: float, setting: Setting) -> dict[str, float]:
-    """The features of a statement; what is absent counts as 0."""
+def _numbers_of(rows: Sequence[Statement], setting: Setting) -> Iterator[tuple[float, ...]]:
+    """The features of each statement that are numbers, in the order of `NUMBERS`."""
+    things = [things_in(row.text) for row in rows]
+    for row, about, overtaken in zip(rows, things, _overtaken(rows, things), strict=True):
+        yield _numbers(row, about, overtaken, setting)
+
+
+def _numbers(row: Statement, about: frozenset[str], overtaken: float, setting: Setting) -> tuple[float, ...]:
+    text, step, place = row.text, row.step, row.place
     turns_ago = max(setting.turns - row.turn, 0)
-    steps_ago = max(setting.steps - row.step, 0)
-    length = max(len(row.text), 1)
+    length = len(text) or 1
     again = recent = 0
     for name in about:
         named_at = setting.named_at.get(name, -1)
-        again += named_at > row.step
+        again += named_at > step
         recent += named_at > setting.steps - TAIL_STEPS
-    present = {
-        **_place_features(row.origin, row.section, row.kind),
-        "turns ago": math.exp(-turns_ago / TURNS_FRESH),
-        "steps ago": math.log1p(steps_ago) / STEPS_UNIT,
-        "how far": row.step / max(setting.steps, 1),
-        "this turn": float(turns_ago == 0),
-        "last turn": float(turns_ago == 1),
-        "first turn": float(row.turn <= 1),
-        "since the prompt": float(row.at >= setting.prompted_at),
-        "begins": float(row.place == 0),
-        "place": min(row.place, 20) / 20,
-        "ends": float(row.is_last),
-        "last message": float(bool(row.source) and row.source == setting.last_record),
-        "length": math.log(length / USUAL_CHARS),
-        "short": float(length < SHORT),
-        "long": float(length > LONG),
-        "names": min(len(about), MOST_NAMES) / 3,
-        "named again": min(again, MOST_AGAIN) / 2,
-        "named lately": min(recent, MOST_AGAIN) / 2,
-        "overtaken": overtaken,
-        "quotes": float("“" in row.text or '"' in row.text),
-    }
-    present.update(_cue_features(row.text))
-    hint = heading_hint(row.heading)
-    if hint:
-        present[f"under {hint}"] = 1.0
-    return present
+    return (
+        math.exp(-turns_ago / TURNS_FRESH),
+        math.log1p(max(setting.steps - step, 0)) / STEPS_UNIT,
+        step / max(setting.steps, 1),
+        turns_ago == 0,
+        turns_ago == 1,
+        row.turn <= 1,
+        row.at >= setting.prompted_at,
+        place == 0,
+        min(place, 20) / 20,
+        row.is_last,
+        bool(row.source) and row.source == setting.last_record,
+        math.log(length / USUAL_CHARS),
+        length < SHORT,
+        length > LONG,
+        min(len(about), MOST_NAMES) / 3,
+        min(again, MOST_AGAIN) / 2,
+        min(recent, MOST_AGAIN) / 2,
+        overtaken,
+        "“" in text or '"' in text,
+    )
+
+
+NUMBERS: Final = (
+    "turns ago",
+    "steps ago",
+    "how far",
+    "this turn",
+    "last turn",
+    "first turn",
+    "since the prompt",
+    "begins",
+    "place",
+    "ends",
+    "last message",
+    "length",
+    "short",
+    "long",
+    "names",
+    "named again",
+    "named lately",
+    "overtaken",
+    "quotes",
+)
+"""The features that are numbers, of which each statement has all, in the order of `_numbers`."""
 
 
 @cache
-def _place_features(origin: StatementSource, section: Section, kind: NoteKind | None) -> Features:
-    """The features by source, section and kind, of which there are few."""
-    labels = (f"from {origin}", f"section {section}", f"{origin} {section}", f"kind {kind or origin}")
-    return dict.fromkeys(labels, 1.0)
+def _place_labels(origin: StatementSource, section: Section, kind: NoteKind | None) -> tuple[str, ...]:
+    """The features by source, section and kind."""
+    return f"from {origin}", f"section {section}", f"{origin} {section}", f"kind {kind or origin}"
 
 
 @lru_cache(REMEMBERED)
-def _cue_features(text: str) -> Features:
+def _wording_labels(text: str, heading: str) -> tuple[str, ...]:
+    """The features by the words of a statement and of the heading that it stands under."""
+    hint = heading_hint(heading)
     # In a fixed order: the sum of floats depends on it.
-    return dict.fromkeys((f"cue {cue}" for cue in sorted(cues_in(text))), 1.0)
+    return *(f"cue {cue}" for cue in sorted(cues_in(text))), *([f"under {hint}"] if hint else [])
 
 
 def _overtaken(rows: Sequence[Statement], things: Sequence[frozenset[str]]) -> list[float]:
