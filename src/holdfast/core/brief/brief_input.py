@@ -36,8 +36,10 @@ GOAL_KIND: Final = "goal"
 
 def title_of_section(section: Section) -> str:
     """The heading of a section."""
-    return section.value.capitalize()
+    return _TITLES[section]
 
+
+_TITLES: Final = {section: section.value.capitalize() for section in Section}
 
 GOAL: Final = title_of_section(Section.GOAL)
 SECTIONS: Final = (

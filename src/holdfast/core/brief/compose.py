@@ -28,7 +28,7 @@ from holdfast.core.brief.brief_input import (
 from holdfast.core.brief.budget import QUERIES_SHARE, Budget
 from holdfast.core.brief.items import candidates, news
 from holdfast.core.brief.layout import lines, written_length
-from holdfast.core.brief.select import select
+from holdfast.core.brief.select import select, unless_of_little_use
 from holdfast.core.documents.continuity import item_subject
 from holdfast.core.documents.continuity_startup import StartupLimits, StartupRow, startup
 from holdfast.core.documents.ledger_brief import REPOSITORY_LEDGER_KIND as REPOSITORY_LEDGER
@@ -106,7 +106,7 @@ def compose_news(brief_input: BriefInput, budget: int) -> Brief:
 def items_for_start(brief_input: BriefInput) -> tuple[Item, ...]:
     """Everything that the brief of a start may say; only the news where the model still has its history."""
     listed = news(brief_input) if _keeps_history(brief_input) else candidates(brief_input)
-    return tuple(map(_safe, listed))
+    return tuple(unless_of_little_use(_safe(item)) for item in listed)
 
 
 def compose_for_start(

@@ -62,6 +62,7 @@ _RULE_SCORE: Final = 2.0
 """Repeating one of the user's rules costs a line; forgetting it costs the user's trust."""
 _TODO_SCORE: Final = 1.0
 """What is left of the agent's own list is told whole, as far as its section has room."""
+_NOW: Final = title_of_section(Section.NOW)
 _FILES: Final = frozenset({StatementSource.EDIT, StatementSource.READ})
 _NAMES_FILES: Final = _FILES | {StatementSource.GIT}
 """Statements that are about files as they are, whether or not one is gone."""
@@ -79,15 +80,16 @@ def candidates(brief_input: BriefInput) -> Iterator[Item]:
     if brief_input.context:
         text = shortened(in_sentences(one_line(brief_input.context.text), STATEMENT_CHARS), STATEMENT_CHARS)
         at, record = brief_input.context.at, brief_input.context.record
-        yield Item(title_of_section(Section.NOW), text, at, record, "context", score=LATEST_SCORE)
+        yield Item(_NOW, text, at, record, "context", score=LATEST_SCORE)
     state = state_of(brief_input)
     yield from _changed_files(brief_input, state)
     deleted = deleted_names(brief_input.session.trail)
     committed, latest = _last_commit(state), _latest(state, brief_input)
     for statement in _speakable(state, brief_input):
-        item = _item(statement, brief_input, committed)
+        score = _score(statement, brief_input)
         if statement.origin in _LATEST_SOURCES and statement in latest:
-            item = replace(item, score=max(item.score, LATEST_SCORE))
+            score = max(score, LATEST_SCORE)
+        item = _item(statement, score, brief_input, committed)
         named = [] if statement.origin in _NAMES_FILES else names_in(item.text, deleted)
         if named and statement.section in (Section.NEXT, Section.NOW):
             continue
@@ -149,25 +151,33 @@ def _changed_files(brief_input: BriefInput, state: WorkState) -> Iterator[Item]:
             yield Item(SINCE, text, brief_input.now, "world", "since", score=1.0)
 
 
-def _item(statement: Statement, brief_input: BriefInput, committed: int) -> Item:
+def _item(statement: Statement, score: float, brief_input: BriefInput, committed: int) -> Item:
     """The statement as an item, labelled where its section alone would mislead."""
     section = title_of_section(statement.section)
     kind = str(statement.kind or statement.origin)
-    bare = _shown(statement.text)
-    item = Item(
-        section, bare, statement.at, statement.source, kind, bare, score=_score(statement, brief_input)
-    )
+    text = bare = _shown(statement.text)
+    lead = path = ""
     match statement.origin:
         case StatementSource.EDIT if statement.section is Section.WHERE:
-            return _file_item(item, statement, brief_input, committed)
+            # A changed file, in a list of files; one that differs from how it was left has its own line.
+            if mark := brief_input.marks.get(statement.source):
+                text = f"Edited {bare} — UNCONFIRMED: {mark}"
+            elif statement.step > committed:
+                section, lead, path = _NOW, EDITED, bare
+            else:
+                lead, path = CHANGED, bare
         case StatementSource.READ:
-            return replace(item, lead=READ, path=item.text)
+            lead, path = READ, bare
         case StatementSource.RUNNING if brief_input.reason not in _SAME_PROCESS:
-            return replace(item, text=_HANDLE.sub(r"Was left running: \1", bare))
+            text = _HANDLE.sub(r"Was left running: \1", bare)
         case StatementSource.PROMPT | StatementSource.PLAN if statement.section is Section.GOAL:
-            return _request_item(item, statement, brief_input)
+            if _is_current(statement, brief_input):
+                kind = GOAL_KIND
+            else:
+                text = f"Earlier: {bare}"
         case _:
-            return item
+            pass
+    return Item(section, text, statement.at, statement.source, kind, bare, lead, path, score)
 
 
 @lru_cache(REMEMBERED)  # the two briefs of a compaction show the same statements
@@ -176,22 +186,10 @@ def _shown(text: str) -> str:
     return readable(shortened(in_sentences(text, STATEMENT_CHARS), STATEMENT_CHARS))
 
 
-def _request_item(item: Item, statement: Statement, brief_input: BriefInput) -> Item:
-    """What the user asked for: the current request as it is, an earlier one labelled."""
+def _is_current(request: Statement, brief_input: BriefInput) -> bool:
+    """Whether a request of the user is the current one, not an earlier one."""
     goal = brief_input.session.trail.goal
-    if goal is None or statement.source == goal.record or statement.at >= goal.at:
-        return replace(item, kind=GOAL_KIND)
-    return replace(item, text=f"Earlier: {item.text}")
-
-
-def _file_item(item: Item, statement: Statement, brief_input: BriefInput, committed: int) -> Item:
-    """A changed file, in a list of files; one that differs from how it was left has a line of its own."""
-    mark = brief_input.marks.get(statement.source)
-    if mark:
-        return replace(item, text=f"Edited {item.text} — UNCONFIRMED: {mark}")
-    if statement.step > committed:
-        return replace(item, section=title_of_section(Section.NOW), lead=EDITED, path=item.text)
-    return replace(item, lead=CHANGED, path=item.text)
+    return goal is None or request.source == goal.record or request.at >= goal.at
 
 
 def _latest(state: WorkState, brief_input: BriefInput) -> list[Statement]:

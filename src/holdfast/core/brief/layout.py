@@ -50,8 +50,9 @@ def cost_of(item: Item, *, is_first: bool, listed: int) -> int:
 
 def lines(items: Sequence[Item]) -> Iterator[str]:
     """The lines of the chosen items, section by section."""
+    chosen = [item for item in items if item.rendered]
     for section in SECTIONS:
-        rows = [item for item in items if item.rendered and item.section == section]
+        rows = [item for item in chosen if item.section == section]
         if not rows:
             continue
         yield f"\n### {section}"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import lru_cache
 from typing import Final
@@ -131,23 +131,29 @@ _CODE: Final = compiled(r"`([^`]+)`")
 
 def select(items: Iterable[Item], room: int) -> tuple[Item, ...]:
     """All items in their order, with those marked as rendered that fit into the room."""
-    listed = list(items)
-    words = [_words(item.key or item.text) for item in listed]
+    listed = list(map(unless_of_little_use, items))
+    words = {place: _words(item.key or item.text) for place, item in enumerate(listed) if not item.omitted}
     page = _Page(room, max(room, 1))
     omitted: dict[int, str] = {}
     for place in _by_value(page, listed, words):
         item = listed[place]
-        if item.score < LEAST_SCORE and _is_remark(item):
-            omitted[place] = OF_LITTLE_USE
-        elif not item.lead and page.repeats(item, words[place]):
+        if not item.lead and page.repeats(item, words[place]):
             omitted[place] = REPEATED
         elif page.cost(item) > page.room:
             omitted[place] = OVER_BUDGET
         else:
             page.add(place, item, words[place])
     return tuple(
-        page.chosen.get(place) or replace(item, omitted=omitted[place]) for place, item in enumerate(listed)
+        page.chosen.get(place) or (replace(item, omitted=omitted[place]) if place in omitted else item)
+        for place, item in enumerate(listed)
     )
+
+
+def unless_of_little_use(item: Item) -> Item:
+    """The item, omitted if nobody needs it in any brief, however much room there is."""
+    if item.score >= LEAST_SCORE or item.omitted or not _is_remark(item):
+        return item
+    return replace(item, omitted=OF_LITTLE_USE)
 
 
 def _is_remark(item: Item) -> bool:
@@ -159,20 +165,20 @@ _NOTE_KINDS: Final = frozenset(map(str, NoteKind))
 _REMARKS: Final = frozenset(map(title_of_section, (Section.DONE, Section.DECISIONS, Section.FAILURES)))
 
 
-def _by_value(page: _Page, listed: Sequence[Item], words: Sequence[frozenset[str]]) -> Iterator[int]:
-    """The places of all items, each time the one of most value beside what the caller has chosen so far."""
+def _by_value(page: _Page, listed: Sequence[Item], words: Mapping[int, frozenset[str]]) -> Iterator[int]:
+    """The places with these words, each time the one of most value beside what the caller has chosen."""
     # The value of an item only falls while others are chosen, so the old one is a bound, and exact if none
     # was chosen since. The last number says how many were chosen when it was computed.
-    heap = [(-page.value(item, words[place]), place, 0) for place, item in enumerate(listed)]
+    heap = [(-page.value(listed[place], its_words), place, 0) for place, its_words in words.items()]
     heapq.heapify(heap)
     looked_at = 0
     while heap:
-        _, place, count = heapq.heappop(heap)
+        value, place, count = heap[0]
         if count < len(page.chosen):
-            renewed = (-page.value(listed[place], words[place]), place, len(page.chosen))
-            if heap and renewed > heap[0]:
-                heapq.heappush(heap, renewed)
-                continue
+            value = -page.value(listed[place], words[place])
+            heapq.heapreplace(heap, (value, place, len(page.chosen)))
+            continue
+        heapq.heappop(heap)
         yield place
         if looked_at < len(page.chosen) and place not in page.chosen:
             looked_at = len(page.chosen)
