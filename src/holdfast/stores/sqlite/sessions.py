@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from typing import Final
 
 from holdfast.core.events.identity import Marks, Site
 from holdfast.core.session.session import Phase, Process, Session
@@ -17,13 +18,16 @@ class Sessions:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._decoded = DecodedSessions()
 
     def session(self, key: str) -> Session | None:
-        matches = self._sessions(_SESSION, {"key": key})
-        return matches[0] if matches else None
+        row = self._database.row(_SESSION, {"key": key})
+        return self._decoded.session(key, row[0]) if row else None
 
     def put_session(self, session: Session, redactor: str = "") -> None:
-        self._database.write(_PUT_SESSION, {**_columns(session), "redactor": redactor, "nobody": UNREDACTED})
+        columns = _columns(session)
+        self._database.write(_PUT_SESSION, {**columns, "redactor": redactor, "nobody": UNREDACTED})
+        self._decoded.keep(session, str(columns["metadata"]))
 
     def sessions(self, limit: int) -> list[Session]:
         return self._sessions(_SESSIONS, {"limit": limit})
@@ -64,6 +68,41 @@ class Sessions:
 
     def _sessions(self, sql: str, bindings: Bindings) -> list[Session]:
         return [decode_session(metadata) for (metadata,) in self._database.rows(sql, bindings)]
+
+
+class DecodedSessions:
+    """The sessions that were read or written last, each beside its stored text.
+
+    A row is read every time, and decoded unless its text is still the same, whoever wrote it. What is
+    computed from a session's trail can be used again as long as the session is the same object.
+    """
+
+    def __init__(self) -> None:
+        self._latest = dict[str, tuple[str, Session]]()
+
+    def session(self, key: str, text: str) -> Session:
+        """The session that a text says."""
+        known = self._latest.get(key)
+        if known and known[0] == text:
+            return known[1]
+        session = decode_session(text)
+        self.keep(session, text)
+        return session
+
+    def keep(self, session: Session, text: str) -> None:
+        """Keep a session as what its text says, in place of the one used longest ago."""
+        self._latest.pop(session.key, None)
+        # A text that cannot be stored is changed when it is encoded, so the session is not what it says.
+        if _REPLACEMENT in text:
+            return
+        self._latest[session.key] = text, session
+        if len(self._latest) > SESSIONS_DECODED:
+            del self._latest[next(iter(self._latest))]
+
+
+SESSIONS_DECODED: Final = 4
+"""More than are at work at once; a long session takes a few megabytes."""
+_REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
 
 
 def _columns(session: Session) -> Bindings:
