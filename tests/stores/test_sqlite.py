@@ -10,8 +10,8 @@ import apsw
 import pytest
 
 from holdfast.errors import StoreLocked
-from holdfast.stores.sqlite import texts_of_copy
-from holdfast.stores.sqlite.database import enter_wal, run
+from holdfast.stores.sqlite import SqliteStore, texts_of_copy
+from holdfast.stores.sqlite.database import LOG_PAGES, LOG_PAGES_MOST, enter_wal, run
 from tests.stores.contract import (
     ALL,
     NOON,
@@ -25,6 +25,7 @@ from tests.stores.contract import (
 )
 from tests.stores.sqlite_files import columns, filled, opened
 
+PAGE = 4_096
 CHECKPOINT_COLUMNS = (
     "id session_key harness project project_normalized trigger digest prompt_count memory_queries "
     "recent_remembers created_at"
@@ -148,6 +149,46 @@ def test_making_a_store_waits_for_another_who_makes_it(path: Path) -> None:
 
 def _end(connection: apsw.Connection) -> None:
     run(connection, "commit")
+
+
+def test_a_log_that_is_left_is_moved_on_request(path: Path) -> None:
+    store = opened(path)
+    store.leave_log()
+    write_pages(store, LOG_PAGES)
+    assert pages_moved(store) == 0, "a commit does not move it"
+    store.move_log()
+    assert pages_moved(store) >= LOG_PAGES
+    store.close()
+
+
+def test_a_short_log_stays(path: Path) -> None:
+    store = opened(path)
+    store.leave_log()
+    write_pages(store, 10)
+    store.move_log()
+    assert pages_moved(store) == 0
+    store.close()
+
+
+def test_a_log_that_nobody_moves_does_not_grow_for_ever(path: Path) -> None:
+    store = opened(path)
+    store.leave_log()
+    write_pages(store, 3 * LOG_PAGES_MOST)
+    assert Path(f"{path}-wal").stat().st_size < 2 * LOG_PAGES_MOST * PAGE
+    store.close()
+
+
+def write_pages(store: SqliteStore, count: int) -> None:
+    """Commit about so many pages, in small transactions."""
+    text = "x" * PAGE * 50
+    for number in range(count // 50 + 1):
+        with store.writing():
+            store.put_session(session(f"s{number}", model=text))
+
+
+def pages_moved(store: SqliteStore) -> int:
+    """How many pages are in the database's own file, beside its first."""
+    return store._database.path.stat().st_size // PAGE - 1
 
 
 def test_what_is_dropped_leaves_no_trace_in_the_file(path: Path) -> None:

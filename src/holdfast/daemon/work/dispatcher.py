@@ -150,6 +150,7 @@ class Dispatcher:
             self._log.error("%s; it was set aside as %s and a new store was begun", error.message, aside)
             store = open_store(path, backups, at)
         (self.home / CHECK_STORE).unlink(missing_ok=True)
+        store.leave_log()
         self._settle(store, at)
         self._opened_at, self._store = at, store
         self._engine = Engine(
@@ -394,6 +395,10 @@ class Dispatcher:
         )
         return removed == maintain.PASSAGES_AT_ONCE
 
+    async def move_log(self) -> None:
+        """Move the store's log into its file while nobody waits."""
+        await self._worker.do(Urgency.HOUSEKEEPING, self._move_log)
+
     async def note_held(self) -> None:
         """Note how much is in the store, so that an emptied store is noticed."""
         await self._worker.do(Urgency.HOUSEKEEPING, self._note_held)
@@ -523,6 +528,10 @@ class Dispatcher:
         except StopIteration:
             self._deriving = None
         return True
+
+    def _move_log(self) -> None:
+        if self._store is not None:
+            self._store.move_log()
 
     def _note_held(self) -> None:
         if self._store is not None:

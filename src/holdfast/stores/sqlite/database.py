@@ -11,7 +11,7 @@ import errno
 import shutil
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
@@ -21,6 +21,10 @@ from holdfast.errors import StoreCorrupt, StoreError, StoreLocked
 from holdfast.stores.codec import clean
 
 BUSY_TIMEOUT_MS = 5_000
+LOG_PAGES = 1_000
+"""The length from which the log is moved, as in SQLite itself."""
+LOG_PAGES_MOST = 4 * LOG_PAGES
+"""The length from which nothing else is waited for."""
 
 Value: TypeAlias = int | float | str | bytes | None
 Row: TypeAlias = tuple[Any, ...]
@@ -41,6 +45,8 @@ class Database:
         with translated(path):
             self.connection = apsw.Connection(str(path), flags=flags)
             self.connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+        self._log_pages = 0
+        """The length of the log after the last commit, where `leave_log` was called."""
 
     @classmethod
     def to_look_at(cls, path: Path) -> Database:
@@ -52,6 +58,28 @@ class Database:
         with translated(self.path):
             enter_wal(self.connection, time.sleep)
             run(self.connection, _SETTINGS)
+
+    def leave_log(self) -> None:
+        """Leave it to `move_log` to move the log into the database.
+
+        SQLite does so in a commit once the log has 1,000 pages, which takes up to 30 ms, while somebody may
+        be waiting for the commit. From now on a commit does so only if the log is several times as long.
+        """
+        self.connection.set_wal_hook(self._after_commit)
+
+    def move_log(self) -> None:
+        """Move the log into the database if it is worth the time."""
+        if self._log_pages >= LOG_PAGES:
+            self.rows("pragma wal_checkpoint(passive)")
+            self._log_pages = 0
+
+    def _after_commit(self, connection: apsw.Connection, _: str, pages: int) -> int:
+        self._log_pages = pages
+        if pages >= LOG_PAGES_MOST:
+            # As in SQLite itself, a failure is no failure of the commit, and is tried again after the next.
+            with suppress(apsw.Error):
+                connection.wal_checkpoint()
+        return apsw.SQLITE_OK
 
     @contextmanager
     def writing(self) -> Generator[None]:

@@ -81,6 +81,14 @@ class SqliteStore(
         self._words, self._vectors = Words(self._database), None
         super().scrub()
 
+    def leave_log(self) -> None:
+        """Leave it to `move_log` to move what was committed into the database's own file."""
+        self._database.leave_log()
+
+    def move_log(self) -> None:
+        """Move what was committed into the database's own file, if that is much."""
+        self._database.move_log()
+
     def leave_wal(self) -> None:
         """Move all of the store into one file."""
         self._database.rows("pragma journal_mode = delete")
