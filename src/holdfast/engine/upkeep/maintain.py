@@ -10,6 +10,8 @@ from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 
+from holdfast.core.brief.brief_input import BriefInput, Reason
+from holdfast.core.brief.compose import items_for_start
 from holdfast.core.events.durations import DAY_MS, HOUR_MS
 from holdfast.core.session.session import Phase, Session, TakeCheckpoint, Trigger, end_session, tick
 from holdfast.engine.engine import Engine
@@ -65,6 +67,9 @@ def _flushed(engine: Engine, key: str, waited_ms: int) -> int:
             count = 1
         if ticked is not session:
             engine.store.put_session(ticked)
+    if count:
+        # What makes each text fit to be shown remembers it: at a compaction the harness waits for that.
+        items_for_start(BriefInput(Reason.SUMMARY, ticked, now))
     return count
 
 
