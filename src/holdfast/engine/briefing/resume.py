@@ -7,9 +7,9 @@ After a compaction it ends with queries that `recall` would answer.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Final
 
 from holdfast.core.brief.brief_input import BriefInput, Reason, left_out_items, left_out_of
@@ -30,7 +30,7 @@ from holdfast.core.events.world import Project
 from holdfast.core.evidence.trail import Utterance
 from holdfast.core.memory.memory import identity
 from holdfast.core.memory.ranking import query_words
-from holdfast.core.session.checkpoint import own_words
+from holdfast.core.session.checkpoint import Checkpoint, own_words
 from holdfast.core.session.session import Phase, Process, Session, begin, is_imported, needs_brief
 from holdfast.core.text.strings import elapsed
 from holdfast.engine import index
@@ -493,8 +493,8 @@ def _with_words(engine: Engine, brief_input: BriefInput) -> BriefInput:
     """The input with the latest digest, if need be of a session whose work it is, and what is not used."""
     session, trail = brief_input.session, brief_input.session.trail
     ancestors = reversed(trail.inherits) if trail.goal and trail.goal.inherited else ()
-    digests = (_words(engine, each) for each in (session.key, *ancestors))
     checkpoints = engine.store.checkpoints_of_session(session.key, SESSIONS_LOOKED_AT)
+    digests = chain([_words_in(checkpoints)], (_words(engine, each) for each in ancestors))
     asked = next((one for one in checkpoints if one.outline.was_model_asked), None)
     return replace(
         brief_input,
@@ -505,7 +505,10 @@ def _with_words(engine: Engine, brief_input: BriefInput) -> BriefInput:
 
 def _words(engine: Engine, key: str) -> tuple[Utterance, ...]:
     """A session's digests in the words of its agent, its user or a model, newest first."""
-    checkpoints = engine.store.checkpoints_of_session(key, SESSIONS_LOOKED_AT)
+    return _words_in(engine.store.checkpoints_of_session(key, SESSIONS_LOOKED_AT))
+
+
+def _words_in(checkpoints: Iterable[Checkpoint]) -> tuple[Utterance, ...]:
     return tuple(words for one in checkpoints if (words := own_words(one)))
 
 
@@ -560,13 +563,14 @@ def with_suggested_queries(engine: Engine, brief_input: BriefInput, brief: Brief
 def _answered_queries(engine: Engine, brief_input: BriefInput, brief: Brief) -> Iterator[SuggestedQuery]:
     suggested = list[SuggestedQuery]()
     new = (offer for offer in suggest_queries(brief_input, brief) if is_new_query(offer, suggested))
+    told_already = identity(brief.text)
     for offer in islice(new, LOOKED_UP):
-        if _is_answered(engine, brief_input, offer, brief):
+        if _is_answered(engine, brief_input, offer, told_already):
             suggested.append(offer)
             yield offer
 
 
-def _is_answered(engine: Engine, brief_input: BriefInput, offer: SuggestedQuery, brief: Brief) -> bool:
+def _is_answered(engine: Engine, brief_input: BriefInput, offer: SuggestedQuery, told_already: str) -> bool:
     """Whether a search finds a text with most of the words that is not in the brief."""
     where = visible_from(brief_input.session.project)
     if offer.durable:
@@ -575,7 +579,6 @@ def _is_answered(engine: Engine, brief_input: BriefInput, offer: SuggestedQuery,
     hits = [hit.id for hit in engine.store.search(words, where, HITS_LOOKED_AT)]
     superseded = engine.store.superseded_among(hits)
     documents = engine.store.around([id for id in hits if id not in superseded], 0, where)
-    told_already = identity(brief.text)
     return any(
         2 * sum(word.lower() in document.text.lower() for word in words) >= len(words)
         and identity(document.text) not in told_already

@@ -76,7 +76,8 @@ def file_states(root: str, paths: Iterable[str]) -> tuple[FileState, ...]:
         """Whether a directory is below the root once links on the way to it are followed."""
         return Path(os.path.realpath(directory)).is_relative_to(os.path.realpath(root))
 
-    states = (_file_state(Path(root), path, leads_inside) for path in dict.fromkeys(paths))
+    top = Path(root)
+    states = (_file_state(top, path, leads_inside) for path in dict.fromkeys(paths))
     return tuple(state for state in states if state is not None)
 
 
@@ -84,7 +85,7 @@ def _file_state(root: Path, path: str, leads_inside: Callable[[Path], bool]) -> 
     try:
         file = root / path
         # The file itself may be a link; it is not followed.
-        if file.is_relative_to(root) and not leads_inside(file.parent):
+        if file.parts[: len(root.parts)] == root.parts and not leads_inside(file.parent):
             return None
         status = file.lstat()
     except (FileNotFoundError, NotADirectoryError):
