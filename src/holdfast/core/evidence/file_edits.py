@@ -205,8 +205,8 @@ def asked_line(prompt: str) -> str:
 
 
 _PROMPT_READ: Final = 4_000
-_SENTENCE_BEGIN: Final = re.compile(r"\s*(?:\w[\w'’-]*[,:]? +){2}")
-_HEADING: Final = re.compile(r"^#+\s*", re.MULTILINE)
+_SENTENCE_BEGIN: Final = compiled(r"\s*(?:\w[\w'’-]*[,:]? +){2}")
+_HEADING: Final = compiled(r"^#+\s*", re.MULTILINE)
 
 
 def project_path(path: str, root: str) -> str:
@@ -323,10 +323,10 @@ def _stands_in(name: str, sentence: str) -> bool:
     return False
 
 
-_IN_NAME: Final = re.compile(r"[\w-]|\.\w")
-_FENCE: Final = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_MARKS: Final = re.compile(r"^[\s>#*+-]*(?:\d{1,2}[.)] )?(?:\[[ xX]\] )?")
-_SENTENCE_END: Final = re.compile(r"(?<=[.!?。！？])\s+(?=[A-Z`\"'“(\d]|[^\x00-\x7f])")
+_IN_NAME: Final = compiled(r"[\w-]|\.\w")
+_FENCE: Final = compiled(r"```.*?(?:```|\Z)", re.DOTALL)
+_MARKS: Final = compiled(r"^[\s>#*+-]*(?:\d{1,2}[.)] )?(?:\[[ xX]\] )?")
+_SENTENCE_END: Final = compiled(r"(?<=[.!?。！？])\s+(?=[A-Z`\"'“(\d]|[^\x00-\x7f])")
 _SHORTEST: Final = 16
 _SHORTEST_STEM: Final = 5
 _COMMON_STEMS: Final = frozenset("index utils types config setup tests readme package model models".split())
@@ -393,5 +393,5 @@ def _new_lines(call: ToolCalled, change: FileChange) -> list[str]:
     return lines
 
 
-_PATCHED: Final = re.compile(r"(?:\*\*\* (?:Add|Update|Delete) File:|\*\*\* Move to:|\+\+\+) +(.+)")
+_PATCHED: Final = compiled(r"(?:\*\*\* (?:Add|Update|Delete) File:|\*\*\* Move to:|\+\+\+) +(.+)")
 _FEWEST_LETTERS: Final = 5

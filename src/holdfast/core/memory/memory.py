@@ -142,25 +142,25 @@ def normalised_tags(tags: Iterable[str]) -> tuple[str, ...]:
 
 
 _KIND_RULES: Final = {
-    MemoryKind.RULE: re.compile(
+    MemoryKind.RULE: compiled(
         r"\b(?:must(?: not)?|never|always|do not|don['’]t|forbidden|required|only ever)\b"
         r"|必须|不要|禁止|务必|总是",
         re.IGNORECASE,
     ),
-    MemoryKind.PREFERENCE: re.compile(
+    MemoryKind.PREFERENCE: compiled(
         r"\b(?:prefers?|likes?|rather than|instead of|favou?rs?|wants?)\b|喜欢|偏好|希望", re.IGNORECASE
     ),
-    MemoryKind.DECISION: re.compile(
+    MemoryKind.DECISION: compiled(
         r"\b(?:decided|decision|chose|chosen|we (?:will|are going to)|went with|settled on|agreed)\b"
         r"|决定|选择了|采用",
         re.IGNORECASE,
     ),
-    MemoryKind.ISSUE: re.compile(
+    MemoryKind.ISSUE: compiled(
         r"\b(?:bug|issue|fails?|failing|broken|crash(?:es|ed)?|error|regression|flaky|leaks?)\b"
         r"|错误|失败|崩溃|问题",
         re.IGNORECASE,
     ),
-    MemoryKind.LEARNING: re.compile(
+    MemoryKind.LEARNING: compiled(
         r"\b(?:learn(?:ed|t)|turns out|found (?:out )?that|because|root cause|reali[sz]ed|lesson)\b"
         r"|发现|原因|学到",
         re.IGNORECASE,

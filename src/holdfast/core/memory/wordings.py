@@ -14,6 +14,7 @@ from hashlib import blake2b
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from holdfast.core.text.lazy_patterns import compiled
 from holdfast.core.text.untrusted import printable
 from holdfast.lazy_dataclass import dataclass
 
@@ -32,16 +33,16 @@ LETTERS_PER_IDEOGRAPH: Final = 3
 WORDS_KNOWN: Final = 1 << 16
 
 _IDEOGRAPHS: Final = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\U00020000-\U0003ffff"
-_WORD: Final = re.compile(rf"\[REDACTED[^\[\]\n]{{0,80}}\]|[{_IDEOGRAPHS}]|[^\W_{_IDEOGRAPHS}]+")
-_IDEOGRAPH: Final = re.compile(f"[{_IDEOGRAPHS}]")
+_WORD: Final = compiled(rf"\[REDACTED[^\[\]\n]{{0,80}}\]|[{_IDEOGRAPHS}]|[^\W_{_IDEOGRAPHS}]+")
+_IDEOGRAPH: Final = compiled(f"[{_IDEOGRAPHS}]")
 _REDACTED: Final = "[REDACTED"
-_ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+_ESCAPE: Final = compiled(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _ESCAPED_BLANKS: Final = "nrtbf"
 _NESTED: Final = 2
 """A call's arguments are JSON inside a JSON string, so that escapes are themselves escaped."""
-_ELLIPSIS: Final = re.compile(r"[\s\W]{0,3}?(?:…|\.\.\.)")
-_REMEMBERED: Final = re.compile(r"^(Remembered: )(.*)$", re.MULTILINE)
-_QUERIES: Final = re.compile(r"^(Queries: )(.*)$", re.MULTILINE)
+_ELLIPSIS: Final = compiled(r"[\s\W]{0,3}?(?:…|\.\.\.)")
+_REMEMBERED: Final = compiled(r"^(Remembered: )(.*)$", re.MULTILINE)
+_QUERIES: Final = compiled(r"^(Queries: )(.*)$", re.MULTILINE)
 _LIST_BREAK: Final = "; "
 
 
