@@ -10,12 +10,16 @@ CLIENTS ?=
 SECONDS ?= 600
 # Where its chance begins; anywhere if it is 0.
 SEED ?= 0
+# What `make release` is to make, as in VERSION=1.2.3; DRY_RUN=1 commits and tags nothing.
+VERSION ?=
+DRY_RUN ?=
 
 VENV := .venv
 BIN := $(VENV)/bin
 # Newer than its prerequisites when there is nothing to install.
 STAMP := $(VENV)/.installed
 FUZZ_STAMP := $(VENV)/.installed-fuzz
+RELEASE_STAMP := $(VENV)/.installed-release
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check --no-input
 
 # Where Python is told to keep no compiled files, every worker would compile and rewrite all tests on every run.
@@ -26,7 +30,8 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup run test test-slow test-clients test-browser pictures chaos fuzz check format bench clean
+.PHONY: help setup run test test-slow test-clients test-browser test-release coverage pictures chaos fuzz \
+  check format bench dist check-dist release clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -53,6 +58,16 @@ test-browser: $(STAMP) ## Use the dashboard in a real browser, every page and ev
 	@$(BIN)/python tests/browser/install.py
 	@$(BIN)/python -m pytest --quiet tests/browser $(ARGS)
 
+test-release: $(RELEASE_STAMP) ## Build packages, make releases in scratch repositories, check the workflows
+	@$(BIN)/python -m pytest --quiet --numprocesses auto --dist worksteal tests/release $(ARGS)
+
+coverage: $(RELEASE_STAMP) ## Report which lines the tests run; nothing depends on the figure
+	@rm -f .coverage .coverage.*
+	@$(BIN)/python -m coverage run -m pytest --quiet --numprocesses auto --dist worksteal -m "not slow" $(ARGS) || \
+	  echo "note: some tests failed; the report counts what ran" >&2
+	@$(BIN)/python -m coverage combine --quiet
+	@$(BIN)/python -m coverage report
+
 pictures: $(STAMP) ## Take the pictures of the dashboard that the README shows
 	@$(BIN)/python tests/browser/install.py
 	@$(BIN)/python scripts/take_pictures.py
@@ -77,8 +92,20 @@ format: $(STAMP) ## Rewrite the code as `check` wants it, where that can be done
 bench: $(STAMP) ## Measure what Holdfast costs
 	@set -e; for bench in benchmarks/[a-z]*.py; do echo "== $$bench"; PYTHONPATH=. $(BIN)/python "$$bench"; done
 
+dist: $(STAMP) ## Build the wheel and the sdist into dist/, and check what they hold
+	@$(BIN)/python scripts/distributions.py
+
+check-dist: $(RELEASE_STAMP) ## Check that the package index would take what `make dist` built
+	@$(BIN)/python -m twine --no-color check --strict dist/*.whl dist/*.tar.gz
+
+release: $(RELEASE_STAMP) ## Make VERSION=X.Y.Z: check, build, commit and tag; pushes nothing (DRY_RUN=1 only tries)
+	@test -n "$(VERSION)" || { \
+	  echo "error: which version is to be released is not said" >&2; \
+	  echo "hint: make release VERSION=1.2.3" >&2; exit 1; }
+	@$(BIN)/python scripts/release.py $(if $(DRY_RUN),--dry-run) -- "$(VERSION)"
+
 clean: ## Remove everything that make and the tools made
-	@rm -rf $(VENV) .venv-system build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	@rm -rf $(VENV) .venv-system build dist .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	@find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(STAMP): $(BIN)/python pyproject.toml requirements/dev.txt requirements/runtime.txt
@@ -90,6 +117,11 @@ $(STAMP): $(BIN)/python pyproject.toml requirements/dev.txt requirements/runtime
 $(FUZZ_STAMP): $(STAMP) requirements/fuzz.txt
 	@echo "installing what fuzzing needs"
 	@$(PIP) install --requirement requirements/fuzz.txt
+	@touch $@
+
+$(RELEASE_STAMP): $(STAMP) requirements/release.txt
+	@echo "installing what releases need"
+	@$(PIP) install --requirement requirements/release.txt
 	@touch $@
 
 # Runs when there is no working interpreter there: none yet, or the one it was made with is gone.
