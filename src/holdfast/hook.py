@@ -37,7 +37,8 @@ KEPT_FIELDS = frozenset(
 USERS_WORDS = frozenset({"prompt", "user_prompt", "custom_instructions"})
 # A hook's environment holds the keys of its harness. The daemon gets only these variables and HOLDFAST_*.
 DAEMON_VARIABLES = frozenset(
-    "PATH HOME LANG LC_ALL LC_CTYPE TMPDIR XDG_RUNTIME_DIR USER LOGNAME SYSTEMROOT".split()
+    "PATH HOME LANG LC_ALL LC_CTYPE TMPDIR XDG_RUNTIME_DIR USER LOGNAME"
+    " SYSTEMROOT USERPROFILE APPDATA LOCALAPPDATA TEMP TMP".split()
 )
 CONTROLS_TO_SPACES = bytes.maketrans(bytes(range(32)) + b"\x7f", b" " * 33)
 
@@ -109,10 +110,12 @@ def say(answer: bytes) -> None:
 
 def read_payload(until: float) -> bytes:
     """All of stdin up to its end, or what arrived by `until`."""
+    if sys.platform == "win32":
+        return read_stdin(until)  # It always waits there: the harness is trusted to close stdin.
     try:
         os.set_blocking(0, False)
-    except (AttributeError, OSError):
-        return read_stdin(until)  # Not possible on Windows: there the harness is trusted to close stdin.
+    except OSError:
+        return read_stdin(until)
     try:
         return read_stdin(until)
     finally:
@@ -192,11 +195,13 @@ def open_connection(home: str, until: float) -> tuple[_socket.socket, bytes]:
             with open(f"{home}/run/token", "rb") as token:
                 proof = b"token: %b\n" % token.read().strip()
             return connect(_socket.AF_INET, ("127.0.0.1", int(place)), until), proof
-        return connect(_socket.AF_UNIX, place, until), b""
+        if sys.platform != "win32":
+            return connect(_socket.AF_UNIX, place, until), b""
     except (TimeoutError, BlockingIOError):
         raise  # A daemon runs, but its queue of connections is full.
     except (OSError, ValueError, OverflowError) as error:
         raise ConnectionRefusedError from error
+    raise ConnectionRefusedError  # The note was made on another system.
 
 
 def open_note(home: str) -> "BinaryIO":
@@ -342,7 +347,8 @@ def start_daemon(home: str) -> "Popen[bytes]":
         env={name: os.environ[name] for name in names} | {"HOLDFAST_HOME": os.path.abspath(home)},
         umask=0o077,
         start_new_session=True,
-        creationflags=getattr(subprocess, "DETACHED_PROCESS", 0),
+        creationflags=getattr(subprocess, "DETACHED_PROCESS", 0)
+        | getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
     )
 
 
@@ -352,7 +358,7 @@ def command(python: str, path: str, harness: str, carried: tuple[str, ...], quie
     It exits 0 when the file is gone: `python <file>` would exit 2, which makes a harness block the action.
     """
     words = f"{harness} {','.join(carried) or '-'} {','.join(quiet) or '-'}"
-    if os.name != "nt" and not any(variable.endswith("_PID") for variable in carried):
+    if sys.platform != "win32" and not any(variable.endswith("_PID") for variable in carried):
         words += ' "$PPID"'  # The harness does not name its process: it is the one that started the shell.
     return line_that_calls("main", python, path, words)
 
@@ -365,7 +371,7 @@ def status_command(python: str, path: str, harness: str) -> str:
 def line_that_calls(function: str, python: str, path: str, words: str) -> str:
     import shlex
 
-    program = f'"{python}"' if os.name == "nt" else shlex.quote(python)
+    program = f'"{python}"' if sys.platform == "win32" else shlex.quote(python)
     # A path escaped for Python holds no character that a shell would interpret.
     plain = (c if c.isascii() and (c.isalnum() or c in "/._- ") else f"\\U{ord(c):08x}" for c in path)
     # Imported, not executed, so that Python caches the bytecode: compiling is most of a call's cost.
@@ -373,4 +379,4 @@ def line_that_calls(function: str, python: str, path: str, words: str) -> str:
     code = f"import os,sys;p='{''.join(plain)}';{load}"
     line = f'{program} -I -S -c "{code}" {words}'
     # If the interpreter is gone, only the shell can exit 0; see docs/decisions/0004.
-    return line if os.name == "nt" else f"{line} 2>/dev/null || :"
+    return line if sys.platform == "win32" else f"{line} 2>/dev/null || :"

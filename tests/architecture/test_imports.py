@@ -16,7 +16,7 @@ LANGUAGE = frozenset({"errors", "lazy_dataclass"})
 BELOW_ENGINE = (
     SIBLING_PACKAGES
     | LANGUAGE
-    | {"core", "config", "home", "hook", "relay", "settings", "skills", "__init__"}
+    | {"core", "config", "home", "hook", "relay", "settings", "skills", "system", "__init__"}
 )
 MAY_IMPORT = {
     "__init__": frozenset[str](),
@@ -29,7 +29,8 @@ MAY_IMPORT = {
     "settings": LANGUAGE | {"core"},
     "core": LANGUAGE,
     "skills": frozenset({"core"}),
-    **dict.fromkeys(SIBLING_PACKAGES, LANGUAGE | {"core"}),
+    "system": frozenset[str](),
+    **dict.fromkeys(SIBLING_PACKAGES, LANGUAGE | {"core", "system"}),
     "engine": BELOW_ENGINE,
     **dict.fromkeys(("daemon", "embed"), BELOW_ENGINE | {"engine"}),
     "cli": BELOW_ENGINE | {"engine", "daemon"},
@@ -93,8 +94,9 @@ def standard_library_only(source: Source) -> Iterator[Finding]:
     allowed_of_ours = {
         "hook.py": (),
         "relay.py": ("holdfast.hook",),
+        "system.py": (),
         "daemon/local/wire.py": (),
-        "daemon/local/client.py": ("holdfast.errors", "holdfast.daemon.local.wire"),
+        "daemon/local/client.py": ("holdfast.errors", "holdfast.system", "holdfast.daemon.local.wire"),
     }.get(source.path)
     if allowed_of_ours is None:
         return

@@ -20,7 +20,7 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from holdfast import config
+from holdfast import config, system
 from holdfast.core.redaction.redact import NO_LISTS, redact
 from holdfast.core.text.lazy_patterns import compile_patterns
 from holdfast.core.text.untrusted import printable
@@ -77,8 +77,7 @@ def main(early_lock: Lock | None = None) -> int:
 async def _live(home: Path, lock: Lock, log: logging.Logger) -> int:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for name in ("SIGTERM", "SIGINT"):
-        loop.add_signal_handler(getattr(signal, name), stop.set)
+    _stop_by_signals(loop, stop)
     _note_interpreter(home)
     wants_tcp = os.environ.get("HOLDFAST_ENDPOINT") == "tcp"
     endpoint = open_tcp_endpoint(home) if wants_tcp else open_endpoint(home)
@@ -105,8 +104,25 @@ async def _live(home: Path, lock: Lock, log: logging.Logger) -> int:
         lock.release()
         log.info("stopped, process %d", os.getpid())
     if housekeeping.handing_over:
-        os.execv(sys.executable, [sys.executable, "-P", "-m", "holdfast.daemon"])  # noqa: S606 - our own interpreter
+        _start_successor()
     return 0
+
+
+def _stop_by_signals(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
+    for number in (signal.SIGTERM, signal.SIGINT):
+        if sys.platform == "win32":
+            signal.signal(number, lambda _number, _frame: loop.call_soon_threadsafe(stop.set))
+        else:
+            loop.add_signal_handler(number, stop.set)
+
+
+def _start_successor() -> None:
+    """Have a daemon of the installed version take over, in this process where that is possible."""
+    words = [sys.executable, "-P", "-m", "holdfast.daemon"]
+    if sys.platform == "win32":
+        system.start_detached(words, os.environ)
+    else:
+        os.execv(sys.executable, words)  # noqa: S606 - our own interpreter
 
 
 async def _listen(
@@ -121,8 +137,10 @@ async def _listen(
         log=log,
     )
     # asyncio accepts up to this many connections at once; more may wait in the kernel.
-    listen = asyncio.start_server if endpoint.socket_path is None else asyncio.start_unix_server
-    server = await listen(greet, sock=endpoint.listener, backlog=ACCEPTED_AT_ONCE)
+    if sys.platform == "win32" or endpoint.socket_path is None:
+        server = await asyncio.start_server(greet, sock=endpoint.listener, backlog=ACCEPTED_AT_ONCE)
+    else:
+        server = await asyncio.start_unix_server(greet, sock=endpoint.listener, backlog=ACCEPTED_AT_ONCE)
     endpoint.listener.listen(BACKLOG)
     return server
 

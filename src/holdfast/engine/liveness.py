@@ -15,13 +15,12 @@ from __future__ import annotations
 import calendar
 import os
 import stat
-import sys
 import time
 from enum import Enum, auto
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from holdfast import hook
+from holdfast import hook, system
 from holdfast.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ def is_alive(pid: int, start: int) -> bool:
     A zombie is dead. A process that exists but may not be looked at counts as alive: a session is taken over
     only from a process that is known to be gone.
     """
-    if pid <= 0 or not _exists(pid):
+    if pid <= 0 or not system.process_exists(pid):
         return False
     sighting = _seen(pid)
     if sighting is None:
@@ -145,20 +144,6 @@ def _ps(pid: int, *columns: str) -> str:
     except (OSError, ValueError, subprocess.SubprocessError):
         return ""
     return done.stdout
-
-
-def _exists(pid: int) -> bool:
-    if sys.platform == "win32":
-        return (
-            True  # signal 0 would interrupt the process there; nothing else in the standard library can tell
-        )
-    try:
-        os.kill(pid, 0)
-    except PermissionError:
-        return True
-    except (ProcessLookupError, OverflowError):
-        return False
-    return True
 
 
 class Liveness(Enum):

@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Generator
 from pathlib import Path
 
+from holdfast import system
 from holdfast.errors import HoldfastError
 
 _NEW_FOLDER = 0o700
@@ -36,11 +37,11 @@ def write(path: Path, content: bytes) -> None:
         make_folder(real.parent)
         draft = _draft(real.parent, content, replaced)
         try:
-            draft.replace(real)
+            system.replace(draft, real)
         except OSError:
             draft.unlink()
             raise
-        _sync_folder(real.parent)
+        system.sync_folder(real.parent)
 
 
 def remove(path: Path) -> None:
@@ -48,7 +49,7 @@ def remove(path: Path) -> None:
     with _explained(path, "remove"):
         path.unlink(missing_ok=True)
         if path.parent.is_dir():
-            _sync_folder(path.parent)
+            system.sync_folder(path.parent)
 
 
 def make_folder(folder: Path) -> None:
@@ -104,28 +105,12 @@ def _draft(folder: Path, content: bytes, replaced: os.stat_result | None) -> Pat
             file.write(content)
             file.flush()
             if replaced is not None:
-                _dress(file.fileno(), replaced)
+                system.keep_owner(file.fileno(), replaced)
             os.fsync(file.fileno())
     except OSError:
         Path(name).unlink()
         raise
     return Path(name)
-
-
-def _dress(descriptor: int, replaced: os.stat_result) -> None:
-    # Under sudo the file would otherwise change hands; without it there is nothing to give away.
-    with contextlib.suppress(PermissionError):
-        os.fchown(descriptor, replaced.st_uid, replaced.st_gid)
-    os.fchmod(descriptor, stat.S_IMODE(replaced.st_mode))
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the new name itself durable."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 @contextlib.contextmanager

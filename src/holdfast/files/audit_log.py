@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from holdfast import system
 from holdfast.errors import HoldfastError
 from holdfast.files import atomic
 
@@ -24,8 +25,9 @@ def append(path: Path, line: Mapping[str, Any]) -> None:
     try:
         atomic.make_folder(path.parent)
         if path.exists() and path.stat().st_size > LARGEST:
-            path.replace(_earlier(path))
-        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+            system.replace(path, _earlier(path))
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+        descriptor = os.open(path, flags, 0o600)
         with os.fdopen(descriptor, "ab") as file:
             # One write: a line of another process cannot come in between.
             file.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")

@@ -8,7 +8,6 @@ takes back when the process ends.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import json
 import os
@@ -17,6 +16,7 @@ from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from holdfast import system
 from holdfast.errors import HoldfastError
 from holdfast.files import atomic, worktree
 from holdfast.lazy_dataclass import dataclass
@@ -81,7 +81,7 @@ def write_together(journal: Path, changes: Sequence[FileWrite]) -> None:
 def locked(journal: Path) -> Generator[None]:
     """Alone with the files of this journal, and with nothing of an earlier process left to be done."""
     atomic.make_folder(journal)
-    descriptor = os.open(journal / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(journal / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
         _wait_for(descriptor)
         _finish(journal)
@@ -94,7 +94,7 @@ def _wait_for(descriptor: int) -> None:
     until = time.monotonic() + WAIT
     while True:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            system.lock(descriptor)
         except OSError as error:
             if time.monotonic() > until:
                 raise HoldfastError(

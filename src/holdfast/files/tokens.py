@@ -10,6 +10,7 @@ import secrets
 from pathlib import Path
 from typing import Final
 
+from holdfast import system
 from holdfast.files import atomic
 
 LEAST: Final = 32
@@ -20,7 +21,7 @@ def read(path: Path) -> str:
     """The token in the file; empty where there is none, or one that others could have read."""
     try:
         token = path.read_text(encoding="ascii").strip()
-        exposed = path.stat().st_mode & 0o077
+        exposed = system.is_exposed(path.stat())
     except (OSError, ValueError):
         return ""
     return token if len(token) >= LEAST and not exposed else ""
@@ -39,7 +40,7 @@ def renew(path: Path) -> str:
     try:
         beside.touch(mode=0o600)
         beside.write_text(f"{token}\n", encoding="ascii")
-        beside.replace(path)
+        system.replace(beside, path)
     except OSError:
         beside.unlink(missing_ok=True)
         raise

@@ -1,8 +1,7 @@
 """One Markdown file inside a worktree, at a path that a stranger may have chosen.
 
 The path stays below the top of the worktree and out of git's own directory, and no link is followed on the
-way: every step is taken from the directory before it, so that nobody can swap one in between. Read whole or
-replaced whole. What stands in the file is no matter here.
+way (`folders.py` says how). Read whole or replaced whole. What stands in the file is no matter here.
 """
 
 from __future__ import annotations
@@ -16,15 +15,17 @@ from collections.abc import Callable, Generator
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from holdfast import system
 from holdfast.errors import PathRefused
+from holdfast.files.folders import Folder, open_folder
 
 SUFFIX: Final = ".md"
 LARGEST: Final = 1 << 20
 _ASIDE: Final = "put it aside and try again"
 _LONGEST_PATH: Final = 400
-_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
-_FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
-_NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+# Opening a FIFO would otherwise wait for somebody to write to it.
+_FILE: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)
+_NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 
 
 def fault(path: str) -> str:
@@ -64,11 +65,11 @@ def write(root: Path, path: str, content: bytes) -> None:
         with _folder(root, path) as folder:
             draft = _draft(folder, content, _mode(path, folder))
             try:
-                os.rename(draft, _name(path), src_dir_fd=folder, dst_dir_fd=folder)
+                folder.replace(draft, _name(path))
             except OSError:
-                os.unlink(draft, dir_fd=folder)
+                folder.remove(draft)
                 raise
-            os.fsync(folder)
+            folder.sync()
 
 
 def look_into(root: Path, path: str) -> bytes | None:
@@ -87,14 +88,14 @@ def listed(root: Path, folder: str) -> tuple[str, ...]:
     with _allowed_path(inside, "read"):
         try:
             with _folder(root, inside) as opened:
-                names = os.listdir(opened)  # noqa: PTH208 (an open directory has no path)
+                names = opened.names()
         except FileNotFoundError:
             return ()
     return tuple(sorted(name for name in names if not fault(f"{folder}/{name}")))
 
 
-def _content(path: str, folder: int) -> bytes:
-    descriptor = os.open(_name(path), _FILE, dir_fd=folder)
+def _content(path: str, folder: Folder) -> bytes:
+    descriptor = folder.open(_name(path), _FILE)
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
@@ -104,26 +105,26 @@ def _content(path: str, folder: int) -> bytes:
         return file.read(LARGEST)
 
 
-def _draft(folder: int, content: bytes, mode: int) -> str:
+def _draft(folder: Folder, content: bytes, mode: int) -> str:
     """A finished file, on the disk, beside the one that it will replace; its name."""
     name = f".holdfast-{secrets.token_hex(6)}"
-    descriptor = os.open(name, _NEW_FILE, mode=0o600, dir_fd=folder)
+    descriptor = folder.open(name, _NEW_FILE)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
             file.flush()
-            os.fchmod(descriptor, mode)
+            system.set_mode(descriptor, mode)
             os.fsync(descriptor)
     except OSError:
-        os.unlink(name, dir_fd=folder)
+        folder.remove(name)
         raise
     return name
 
 
-def _mode(path: str, folder: int) -> int:
+def _mode(path: str, folder: Folder) -> int:
     """The mode that the file is to have: that of the one it replaces."""
     try:
-        replaced = os.stat(_name(path), dir_fd=folder, follow_symlinks=False)
+        replaced = folder.status(_name(path))
     except FileNotFoundError:
         return 0o600
     if not stat.S_ISREG(replaced.st_mode):
@@ -138,21 +139,21 @@ def _make_folders(root: Path, path: str) -> None:
             _folder(root, "/".join((*above[:depth], _name(path)))) as folder,
             contextlib.suppress(FileExistsError),
         ):
-            os.mkdir(part, mode=0o700, dir_fd=folder)
+            folder.make(part)
 
 
 @contextlib.contextmanager
-def _folder(root: Path, path: str) -> Generator[int]:
-    """The open directory that the file stands in, reached step by step."""
-    here = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
+def _folder(root: Path, path: str) -> Generator[Folder]:
+    """The directory that the file stands in, reached step by step."""
+    here = open_folder(root)
     try:
         for part in PurePosixPath(path).parts[:-1]:
-            there = os.open(part, _FOLDER, dir_fd=here)
-            os.close(here)
+            there = here.enter(part)
+            here.close()
             here = there
         yield here
     finally:
-        os.close(here)
+        here.close()
 
 
 def _name(path: str) -> str:

@@ -6,14 +6,12 @@ session that such a program starts by itself is recognised by that directory.
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from holdfast import system
 from holdfast.errors import ModelBusy, ModelError
 from holdfast.models.base import ModelAnswer
 
@@ -70,6 +68,5 @@ class CommandWriter:
 
 def _end(process: subprocess.Popen[str]) -> None:
     """End a command and all that it started: it leads a group of its own."""
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
+    system.end_tree(process.pid)
     process.communicate()

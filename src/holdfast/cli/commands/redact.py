@@ -46,7 +46,7 @@ def decoded(arriving: Iterable[bytes | None]) -> Iterator[str | None]:
 def _arriving() -> Iterator[bytes | None]:
     """The chunks that arrive on stdin, and None after each pause."""
     # Only sockets can be asked on Windows; there a group ends by its size.
-    can_ask = os.name != "nt"
+    can_ask = sys.platform != "win32"
     while True:
         if can_ask and not select.select([0], [], [], PAUSE)[0]:
             yield None

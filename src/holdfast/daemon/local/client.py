@@ -1,6 +1,7 @@
 """The client: what the command line needs to speak to the daemon and to start it.
 
-Standard library only, and of Holdfast only the wire format and the errors: quick commands load this.
+Standard library only, and of Holdfast only the wire format, the errors and what differs between systems:
+quick commands load this.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from holdfast import system
 from holdfast.daemon.local import wire
 from holdfast.errors import DaemonAway
 
@@ -28,6 +30,11 @@ PASSED_ON = (
     "TMPDIR",
     "XDG_RUNTIME_DIR",
     "SYSTEMROOT",
+    "USERPROFILE",
+    "APPDATA",
+    "LOCALAPPDATA",
+    "TEMP",
+    "TMP",
 )
 START_TIME = 10.0
 PROBE_BYTES = 64 * 1024
@@ -74,22 +81,11 @@ def is_listening(home: Path) -> bool:
 
 def start(home: Path) -> None:
     """Start the daemon, detached, and wait until it answers."""
-    import subprocess  # Most commands find a running daemon and need not load this.
-
     _refuse_if_unwritable(home)
     environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     environment |= {name: value for name, value in os.environ.items() if name.startswith("HOLDFAST_")}
     environment["HOLDFAST_HOME"] = str(home)
-    child = subprocess.Popen(
-        [sys.executable, "-P", "-m", "holdfast.daemon"],
-        cwd="/",
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-        umask=0o077,
-    )
+    child = system.start_detached([sys.executable, "-P", "-m", "holdfast.daemon"], environment)
     until = time.monotonic() + START_TIME
     while time.monotonic() < until:
         if is_up(home):
@@ -120,6 +116,8 @@ def _connect(home: Path, timeout: float) -> socket.socket:
     kind, _, place = _endpoint_note(home).strip().partition(" ")
     if kind == "tcp":
         return socket.create_connection(("127.0.0.1", int(place)), timeout)
+    if sys.platform == "win32":
+        raise ConnectionRefusedError("the daemon listens where this system cannot connect")
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     connection.settimeout(timeout)
     try:

@@ -19,11 +19,13 @@ import os
 import secrets
 import socket
 import stat
+import sys
 import tempfile
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+from holdfast import system
 from holdfast.daemon.local import wire
 from holdfast.lazy_dataclass import dataclass
 
@@ -44,7 +46,9 @@ class Endpoint:
 
 def open_endpoint(home: Path) -> Endpoint:
     """Listen where this system can, and leave a note in the home. The caller must hold the lock."""
-    path = _socket_path(home) if hasattr(socket, "AF_UNIX") else None
+    if sys.platform == "win32":
+        return open_tcp_endpoint(home)
+    path = _socket_path(home)
     return _announce(home, _unix(path) if path else _tcp(home / "run"))
 
 
@@ -119,14 +123,15 @@ def _tcp(run: Path) -> Endpoint:
 
 def _name(home: Path) -> str:
     """A short name, the same for the same home."""
-    return f"holdfast-{os.getuid()}-{hashlib.sha256(os.fsencode(home)).hexdigest()[:12]}"
+    user = 0 if sys.platform == "win32" else os.getuid()
+    return f"holdfast-{user}-{hashlib.sha256(os.fsencode(home)).hexdigest()[:12]}"
 
 
 def _make_private(directory: Path) -> bool:
     """Make the directory if it is missing; whether only this user can use it."""
     directory.mkdir(mode=0o700, exist_ok=True)
     status = directory.lstat()
-    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o077
+    return stat.S_ISDIR(status.st_mode) and system.is_own(status) and not system.is_exposed(status)
 
 
 def write_note(path: Path, text: str) -> None:
@@ -134,7 +139,7 @@ def write_note(path: Path, text: str) -> None:
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     temporary.write_text(text + "\n", encoding="utf-8")
     temporary.chmod(0o600)
-    temporary.replace(path)
+    system.replace(temporary, path)
 
 
 HEAD_TIME = 2.0

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-import sys
 from pathlib import Path
+
+from holdfast import system
 
 
 class Lock:
@@ -25,11 +26,11 @@ def take_lock(home: Path) -> Lock | None:
     run = home / "run"
     run.mkdir(mode=0o700, parents=True, exist_ok=True)
     status = run.lstat()
-    if stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid():
+    if stat.S_ISDIR(status.st_mode) and system.is_own(status):
         run.chmod(0o700)  # or no daemon could ever listen in it
     descriptor = _open(run / "lock")
     try:
-        _lock(descriptor)
+        system.lock(descriptor)
     except OSError:
         os.close(descriptor)
         return None
@@ -43,16 +44,4 @@ def _open(path: Path) -> int:
     with contextlib.suppress(FileNotFoundError):
         if not stat.S_ISREG(path.lstat().st_mode):
             path.unlink()
-    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0), 0o600)
-
-
-def _lock(descriptor: int) -> None:
-    """Lock the file in this system's way; OSError if another process holds it."""
-    if sys.platform == "win32":
-        import msvcrt  # on Windows only
-
-        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-    else:
-        import fcntl  # not on Windows
-
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)

@@ -11,6 +11,7 @@ import os
 import shlex
 import shutil
 import stat
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -136,7 +137,7 @@ def check_home(home: Path) -> CheckResult:
     """Check that the home exists, is writable, and is readable by its owner only."""
     if not home.is_dir():
         return fine("home", f"{home} is not there yet; `holdfast setup` makes it")
-    wrong_modes = [path for path in _inside(home) if _wrong_mode(path)] if os.name != "nt" else []
+    wrong_modes = [path for path in _inside(home) if _wrong_mode(path)] if sys.platform != "win32" else []
     if wrong_modes:
         exposed = [path for path in wrong_modes if path.lstat().st_mode & 0o077]
         what = "others may look into" if exposed else "the mode is wrong of"

@@ -292,14 +292,14 @@ def side_by_side(workers: int) -> Generator[Reading]:
 
     The processes are forked, which is safe only before a thread is started: enter it first.
     """
-    if sys.platform != "linux" or workers < 2:
+    if sys.platform == "linux" and workers > 1:
+        with ExitStack() as stack:
+            lines: list[_Line] = []
+            for _ in range(workers):
+                lines.append(stack.enter_context(_worker(lines)))
+            yield partial(_shared_out, lines)
+    else:
         yield in_turn
-        return
-    with ExitStack() as stack:
-        lines: list[_Line] = []
-        for _ in range(workers):
-            lines.append(stack.enter_context(_worker(lines)))
-        yield partial(_shared_out, lines)
 
 
 def _shared_out(lines: Sequence[_Line], jobs: Iterator[Job]) -> Generator[tuple[Job, Piece]]:

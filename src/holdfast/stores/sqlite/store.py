@@ -10,6 +10,7 @@ import os
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
+from holdfast import system
 from holdfast.errors import StoreError
 from holdfast.stores.sqlite.checkpoints import Checkpoints
 from holdfast.stores.sqlite.database import Database, corrupt, translated
@@ -142,7 +143,7 @@ def _prepare(path: Path) -> bool:
         try:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         except FileExistsError:
-            if path.stat().st_mode & 0o077:
+            if system.is_exposed(path.stat()):
                 path.chmod(0o600)
         return Path(f"{path}-wal").exists()
 

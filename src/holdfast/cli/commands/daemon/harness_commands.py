@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from holdfast import config, harnesses, relay
+from holdfast import config, harnesses, relay, system
 from holdfast import hook as carrier
 from holdfast.cli.options import command, project_option
 from holdfast.cli.printing import give, say
@@ -70,7 +70,7 @@ def mcp(*, name: str) -> None:
         prepare(home)
     words = ["-I", "-S", relay.__file__, name or "-", carried_variables(chosen), str(home)]
     # Replaces this process: a process that lives as long as a session should be small.
-    os.execv(sys.executable, [sys.executable, *words])  # noqa: S606 - our own interpreter
+    system.become([sys.executable, *words], os.environ)
 
 
 @command("holdfast statusline", "holdfast statusline --session KEY")

@@ -14,7 +14,7 @@ from typing import Final, NoReturn
 
 import click
 
-from holdfast import harnesses
+from holdfast import harnesses, system
 from holdfast.cli import access
 from holdfast.cli.options import command, group, json_option, project_option
 from holdfast.cli.printing import give, give_json, give_table, say, working
@@ -105,7 +105,7 @@ def _become(program: str, opening: Opening, directory: Path | None) -> NoReturn:
     os.chdir(directory or Path.cwd())
     sys.stdout.flush()
     sys.stderr.flush()
-    os.execve(program, words, environment)  # noqa: S606 - the program that was named, found on the user's path
+    system.become([program, *words[1:]], environment)
 
 
 _FILE: Final = click.Path(path_type=Path)

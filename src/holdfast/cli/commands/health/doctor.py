@@ -7,7 +7,6 @@ is left to the user.
 from __future__ import annotations
 
 import os
-import signal
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -17,7 +16,7 @@ from typing import Any, Final
 
 import click
 
-from holdfast import __version__, config, models
+from holdfast import __version__, config, models, system
 from holdfast.cli import access
 from holdfast.cli.commands import setup
 from holdfast.cli.commands.daemon.daemon import start, stop
@@ -176,7 +175,7 @@ def _end_silent(home: Path) -> None:
     """End the daemons that cannot be reached; what they acknowledged is stored already."""
     for pid in checks.leftovers(home, access.daemon_answering(home)):
         began = start_of(pid)
-        for how in (signal.SIGTERM, signal.SIGKILL):
+        for how in system.ways_to_end():
             with suppress(ProcessLookupError):
                 os.kill(pid, how)
             until = time.monotonic() + END_TIME
