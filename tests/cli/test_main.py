@@ -128,7 +128,12 @@ def test_a_directory_that_is_gone_is_reported(person: Person) -> None:
     here = person.root / "soon-gone"
     here.mkdir()
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=here, capture_output=True, env=person.environment, check=False
+        # As an installed program, which imports nothing from the directory that it is in.
+        [sys.executable, "-P", "-c", code],
+        cwd=here,
+        capture_output=True,
+        env=person.environment,
+        check=False,
     )
     assert done.stderr.decode() == "error: the directory that you are in is gone\n\nhint: go to another one\n"
 
