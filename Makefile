@@ -83,6 +83,8 @@ check: $(STAMP) ## Check style and types: ruff, mypy, pyright
 	@echo "ruff check"    && $(BIN)/ruff check --quiet .
 	@echo "ruff format"   && $(BIN)/ruff format --quiet --check .
 	@echo "mypy"          && $(BIN)/mypy --no-error-summary
+	@echo "mypy, Windows" && $(BIN)/mypy --no-error-summary --platform win32 --no-warn-unreachable \
+	  --cache-dir .mypy_cache/win32 src
 	@echo "pyright"       && $(BIN)/pyright --level error
 
 format: $(STAMP) ## Rewrite the code as `check` wants it, where that can be done by rule
