@@ -16,6 +16,13 @@ from holdfast.files import worktree
 LEDGER = ".agents/session_ledger.md"
 
 
+@pytest.fixture(params=["by descriptor", "by path"], autouse=True)
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both ways to reach a folder: the second is that of systems whose calls take no open directory."""
+    if request.param == "by path":
+        monkeypatch.setattr(os, "supports_dir_fd", set[object]())
+
+
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     top = tmp_path / "tree"

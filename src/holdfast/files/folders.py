@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import sys
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -60,7 +61,7 @@ def open_folder(top: Path) -> Folder:
     """The directory at the top, in the best way that this system has."""
     if os.open in os.supports_dir_fd:
         return FolderByDescriptor(os.open(top, os.O_RDONLY | _FOLDER))
-    if not top.is_dir():
+    if not stat.S_ISDIR(top.stat().st_mode):
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
     return FolderByPath(top)
 
@@ -145,6 +146,7 @@ class FolderByPath:
 def _status_of_no_link(path: Path) -> os.stat_result:
     """The status of a file or directory; OSError if it is a link, or a junction of Windows."""
     status = path.lstat()
-    if stat.S_ISLNK(status.st_mode) or getattr(status, "st_reparse_tag", 0):
+    is_junction = sys.platform == "win32" and status.st_reparse_tag != 0
+    if stat.S_ISLNK(status.st_mode) or is_junction:
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
     return status
