@@ -103,6 +103,8 @@ def _fits(path: Path) -> bool:
 
 
 def _unix(path: Path) -> Endpoint:
+    if sys.platform == "win32":
+        raise OSError("there are no Unix sockets")
     # The daemon that left this socket is gone: this process holds the lock.
     path.unlink(missing_ok=True)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -123,7 +125,7 @@ def _tcp(run: Path) -> Endpoint:
 
 def _name(home: Path) -> str:
     """A short name, the same for the same home."""
-    user = 0 if sys.platform == "win32" else os.getuid()
+    user = getattr(os, "getuid", int)()
     return f"holdfast-{user}-{hashlib.sha256(os.fsencode(home)).hexdigest()[:12]}"
 
 

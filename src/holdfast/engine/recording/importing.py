@@ -325,6 +325,8 @@ def _shared_out(lines: Sequence[_Line], jobs: Iterator[Job]) -> Generator[tuple[
 @contextmanager
 def _worker(others: Sequence[_Line]) -> Generator[_Line]:
     """The connection to a process that reads; closing it ends the process."""
+    if sys.platform == "win32":
+        raise OSError("a process cannot be forked")
     context = get_context("fork")
     own_end, worker_end = context.Pipe()
     process = context.Process(target=_serve, args=(worker_end, (own_end, *others)), daemon=True)
