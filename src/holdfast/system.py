@@ -43,9 +43,13 @@ def lock(descriptor: int) -> None:
 
 def replace(draft: Path, target: Path) -> None:
     """Put the draft in place of the target in one step."""
-    if sys.platform != "win32":
+    if sys.platform == "win32":
+        _replace_once_released(draft, target)
+    else:
         draft.replace(target)
-        return
+
+
+def _replace_once_released(draft: Path, target: Path) -> None:
     until = time.monotonic() + REPLACE_TIME
     while True:
         try:
@@ -120,7 +124,7 @@ def become(words: Sequence[str], environment: Mapping[str, str]) -> NoReturn:
 
         # There, `exec` would return to the shell at once, and take words apart at their spaces.
         sys.exit(subprocess.run(words, env=environment, check=False).returncode)
-    os.execve(words[0], words, environment)  # noqa: S606 - the caller chose the program
+    os.execve(words[0], list(words), environment)  # noqa: S606 - the caller chose the program
 
 
 def end_tree(pid: int) -> None:
@@ -157,15 +161,15 @@ def process_exists(pid: int) -> bool:
 
 def _exists_on_windows(pid: int) -> bool:
     """Ask for a handle: signal 0 would end the process there."""
-    if sys.platform != "win32":
-        return False
-    import ctypes  # noqa: PLC0415 - on Windows only
+    if sys.platform == "win32":
+        import ctypes  # noqa: PLC0415 - on Windows only
 
-    may_wait, is_running, refused = 0x00100000, 0x102, 5
-    handle = ctypes.windll.kernel32.OpenProcess(may_wait, 0, pid)
-    if not handle:
-        return bool(ctypes.windll.kernel32.GetLastError() == refused)
-    try:
-        return bool(ctypes.windll.kernel32.WaitForSingleObject(handle, 0) == is_running)
-    finally:
-        ctypes.windll.kernel32.CloseHandle(handle)
+        may_wait, is_running, refused = 0x00100000, 0x102, 5
+        handle = ctypes.windll.kernel32.OpenProcess(may_wait, 0, pid)
+        if not handle:
+            return bool(ctypes.windll.kernel32.GetLastError() == refused)
+        try:
+            return bool(ctypes.windll.kernel32.WaitForSingleObject(handle, 0) == is_running)
+        finally:
+            ctypes.windll.kernel32.CloseHandle(handle)
+    return False

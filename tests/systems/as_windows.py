@@ -101,8 +101,9 @@ def _become_windows() -> None:
     _make_processes_detachable()
     _make_sockets_plain()
     _add_what_windows_has(fcntl.fcntl, fcntl.F_OFD_SETLK, fcntl.F_WRLCK)
+    modules: dict[str, Any] = sys.modules
     for name in NOT_THERE:
-        sys.modules[name] = None  # type: ignore[assignment] - this makes an import of it fail
+        modules[name] = None  # This makes an import of it fail.
     for module, names in ((os, ONLY_POSIX), (signal, ONLY_POSIX_SIGNALS)):
         for name in names:
             with contextlib.suppress(AttributeError):
@@ -173,7 +174,8 @@ def _make_processes_detachable() -> None:
         real_kill(pid, number)
 
     real_kill = os.kill
-    subprocess.Popen.__init__ = start  # type: ignore[method-assign]
+    popen: Any = subprocess.Popen
+    popen.__init__ = start
     os.kill = kill
     for name, value in CREATION_FLAGS.items():
         setattr(subprocess, name, value)
@@ -181,7 +183,7 @@ def _make_processes_detachable() -> None:
 
 def _make_sockets_plain() -> None:
     real_pair, family = socket.socketpair, socket.AF_UNIX
-    socket.socketpair = lambda *_: real_pair(family)  # type: ignore[assignment]
+    socket.socketpair = lambda *_: real_pair(family)
     for module in (socket, _socket):
         del module.AF_UNIX
     del asyncio.start_unix_server, asyncio.open_unix_connection
@@ -189,7 +191,8 @@ def _make_sockets_plain() -> None:
     def refuse(*_: object) -> NoReturn:
         raise NotImplementedError
 
-    asyncio.unix_events._UnixSelectorEventLoop.add_signal_handler = refuse  # type: ignore[attr-defined]
+    loop: Any = vars(asyncio.unix_events)["_UnixSelectorEventLoop"]
+    loop.add_signal_handler = refuse
 
 
 def _add_what_windows_has(control: Any, set_lock: int, write_lock: int) -> None:
