@@ -10,7 +10,6 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import sys
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -146,7 +145,7 @@ class FolderByPath:
 def _status_of_no_link(path: Path) -> os.stat_result:
     """The status of a file or directory; OSError if it is a link, or a junction of Windows."""
     status = path.lstat()
-    is_junction = sys.platform == "win32" and status.st_reparse_tag != 0
+    is_junction = getattr(status, "st_reparse_tag", 0) != 0
     if stat.S_ISLNK(status.st_mode) or is_junction:
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
     return status
