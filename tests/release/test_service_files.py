@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ruamel.yaml import YAML
+from ruamel.yaml import YAML  # type: ignore[import-not-found,unused-ignore]
 
 from tests.release.conftest import ROOT
 
