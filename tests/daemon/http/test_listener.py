@@ -169,7 +169,7 @@ class TestListener:
             ("/mcp", "DELETE", b"", {}, 405),
             ("/mcp", "POST", b"nonsense", {}, 400),
             ("/mcp", "POST", b"\xff\xfe", {}, 400),
-            ("/mcp", "POST", LIST, {"Content-Type": "text/plain"}, 400),
+            ("/mcp", "POST", LIST, {"Content-Type": "text/plain"}, 415),
         ],
     )
     def test_what_it_does_not_answer_it_refuses(
