@@ -219,6 +219,59 @@ class TestListener:
             connection.sendall(b"GET /mcp HTTP/1.1\r\nHost: x\r\n\r\nGET /mcp HTTP/1.1\r\nHo")
             assert hung_up(connection)
 
+    @pytest.mark.parametrize(
+        ("change", "status", "code"),
+        [
+            ({}, 200, None),
+            ({"MCP-Protocol-Version": "2025-11-25"}, 400, -32020),
+            ({"MCP-Protocol-Version": "2099-01-01"}, 400, -32020),
+            ({"Mcp-Method": "tools/list"}, 400, -32020),
+            ({"Mcp-Name": "remember"}, 400, -32020),
+            ({"Mcp-Name": "=?base64?c2Vzc2lvbl9yZWNvdmVy?="}, 200, None),
+            ({"Mcp-Name": "=?base64?c2Vzc2lvbl9yZWNvdmVy"}, 400, -32020),
+            ({"Mcp-Name": "=?base64?c2Vzc2lvbl9yZWNvdmVz?="}, 400, -32020),
+            ({"Mcp-Name": "=?base64?////?="}, 400, -32020),
+        ],
+    )
+    def test_headers_must_say_what_the_message_says(
+        self, standing: Lodging, change: dict[str, str], status: int, code: int | None
+    ) -> None:
+        meta = {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }
+        call = {
+            **LIST,
+            "method": "tools/call",
+            "params": {"name": "session_recover", "arguments": {}, "_meta": meta},
+        }
+        headers = {
+            "MCP-Protocol-Version": "2026-07-28",
+            "Mcp-Method": "tools/call",
+            "Mcp-Name": "session_recover",
+        }
+        got, answer = post(standing, call, **headers | change)
+        assert (got, answer.get("error", {}).get("code")) == (status, code)
+
+    @pytest.mark.parametrize(
+        ("body", "headers", "status"),
+        [
+            ([LIST, {**LIST, "id": 2, "method": "ping"}], {}, 200),
+            ([LIST], {"MCP-Protocol-Version": "2025-06-18"}, 400),
+            ([], {}, 400),
+            ([{"jsonrpc": "2.0", "method": "notifications/initialized"}], {}, 202),
+            ({"jsonrpc": "2.0", "method": "notifications/initialized"}, {}, 202),
+            (LIST, {"Accept": "text/event-stream"}, 406),
+            (LIST, {"MCP-Protocol-Version": "2025-06-18"}, 200),
+            (LIST, {"MCP-Protocol-Version": "2099-01-01"}, 400),
+            ({**LIST, "method": "nothing"}, {}, 200),
+        ],
+    )
+    def test_each_version_is_answered_in_its_way(
+        self, standing: Lodging, body: object, headers: dict[str, str], status: int
+    ) -> None:
+        assert post(standing, body, **headers)[0] == status
+
     def test_a_project_must_be_known(self, standing: Lodging) -> None:
         call = {**LIST, "method": "tools/call", "params": {"name": "session_recover", "arguments": {}}}
         _, nowhere = post(standing, call)

@@ -45,9 +45,7 @@ class Mcp:
     def caller(self, call: CallContext) -> CallTool:
         """What calls a tool for a client of whom this much is known."""
 
-        async def call_tool(
-            name: str, arguments: Mapping[str, object], meta: Mapping[str, object]
-        ) -> Answer:
+        async def call_tool(name: str, arguments: Mapping[str, object], meta: Mapping[str, object]) -> Answer:
             return await self.call(replace(call, meta=meta), name, arguments)
 
         return call_tool

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Coroutine
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from holdfast.daemon.mcp import protocol
-from holdfast.daemon.mcp.protocol import Conversation, Json, Notification, ProtocolError, Request
+from holdfast.daemon.mcp.protocol import Conversation, Json, McpNotification, McpRequest, ProtocolError
 
 Answering: TypeAlias = Coroutine[Any, Any, None]
 LINE_LIMIT = 16 * 1024 * 1024
@@ -52,20 +52,19 @@ class Connection:
         try:
             value = protocol.decode(line)
             if isinstance(value, list):
-                parts = protocol.batch_of(value, self._conversation.version)
-                self._begin(self._answer_batch(parts))
+                self._begin(self._answer_batch(cast("list[object]", value)))
                 return
             message = protocol.message_of(value)
         except ProtocolError as error:
             self._begin(self._write(protocol.refusal(protocol.id_in(value), error)))
             return
-        if isinstance(message, Request):
+        if isinstance(message, McpRequest):
             self._begin(self._answer(message), message)
             return
         self._note(message)
         self._room.release()
 
-    def _begin(self, answer: Answering, request: Request | None = None) -> None:
+    def _begin(self, answer: Answering, request: McpRequest | None = None) -> None:
         task = asyncio.create_task(answer)
         self._answering.add(task)
         task.add_done_callback(self._done)
@@ -81,7 +80,7 @@ class Connection:
         if self._cancellable.get(id) is task:
             del self._cancellable[id]
 
-    def _note(self, notification: Notification) -> None:
+    def _note(self, notification: McpNotification) -> None:
         """Give up the call that a client has cancelled; it gets no answer."""
         if notification.method != "notifications/cancelled":
             return
@@ -90,10 +89,15 @@ class Connection:
         if task is not None:
             task.cancel()
 
-    async def _answer(self, request: Request) -> None:
+    async def _answer(self, request: McpRequest) -> None:
         await self._write(await self._conversation.answer(request))
 
-    async def _answer_batch(self, parts: list[object]) -> None:
+    async def _answer_batch(self, value: list[object]) -> None:
+        try:
+            parts = protocol.batch_of(value, self._conversation.version)
+        except ProtocolError as error:
+            await self._write(protocol.refusal(None, error))
+            return
         answers = await asyncio.gather(*(self._part_answer(part) for part in parts))
         if present := [answer for answer in answers if answer is not None]:
             await self._write(present)
@@ -103,7 +107,7 @@ class Connection:
             message = protocol.part_of(part)
         except ProtocolError as error:
             return protocol.refusal(protocol.id_in(part), error)
-        if isinstance(message, Request):
+        if isinstance(message, McpRequest):
             return await self._conversation.answer(message)
         self._note(message)
         return None

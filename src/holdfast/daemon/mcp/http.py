@@ -1,7 +1,7 @@
 """MCP over HTTP: one message a request, and its answer as JSON. Nothing is remembered between requests.
 
-So clients survive a restart of the daemon, and none holds a stream open. Who may send anything at all is decided by
-`access.Guard`, as is how long a body may be.
+So clients survive a restart of the daemon, and none holds a stream open. `access.Guard` decides who may send
+anything at all, and how long a body may be.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Callable
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, cast
 
-from starlette.requests import Request as HttpRequest
+from starlette.requests import Request
 from starlette.responses import Response
 
 from holdfast.daemon.mcp import protocol
@@ -23,8 +23,8 @@ from holdfast.daemon.mcp.protocol import (
     Conversation,
     Era,
     Json,
+    McpRequest,
     ProtocolError,
-    Request,
 )
 from holdfast.engine.tools.caller import CallContext
 
@@ -55,7 +55,7 @@ class McpEndpoint:
         """`caller` gives what calls a tool for a client of whom this much is known."""
         self._caller = caller
 
-    async def answer(self, request: HttpRequest) -> Response:
+    async def answer(self, request: Request) -> Response:
         """The answer to one POST."""
         if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             return Response("The content type must be application/json.", 415)
@@ -68,16 +68,19 @@ class McpEndpoint:
         except ProtocolError as error:
             return _json(protocol.refusal(protocol.id_in(value), error), STATUSES.get(error.code, 400))
 
-    async def _answer(self, http: HttpRequest, value: object) -> Response:
+    async def _answer(self, http: Request, value: object) -> Response:
         version = http.headers.get(VERSION, DEFAULT_VERSION)
         call_tool = self._caller(_context_of(http))
         if isinstance(value, list):
-            return await _answer_batch(Conversation(call_tool, Era.HANDSHAKE, version), value, version)
+            batch = protocol.batch_of(cast("list[object]", value), version)
+            return await _answer_batch(Conversation(call_tool, Era.HANDSHAKE, version), batch)
         message = protocol.message_of(value)
         has_envelope = version not in HANDSHAKE_VERSIONS or protocol.VERSION_KEY in protocol.meta_of(message)
-        if not isinstance(message, Request):
+        if not isinstance(message, McpRequest):
             if has_envelope and version != ENVELOPE_VERSION:
-                raise ProtocolError(protocol.VERSION_UNKNOWN, f"only version {ENVELOPE_VERSION} is supported here")
+                raise ProtocolError(
+                    protocol.VERSION_UNKNOWN, f"only version {ENVELOPE_VERSION} is supported here"
+                )
             return Response(status_code=202)
         if not has_envelope:
             return _json(await Conversation(call_tool, Era.HANDSHAKE, version).answer(message))
@@ -86,20 +89,20 @@ class McpEndpoint:
         return _json(answer, STATUSES.get(answer.get("error", {}).get("code"), 200))
 
 
-async def _answer_batch(conversation: Conversation, value: list[object], version: str) -> Response:
+async def _answer_batch(conversation: Conversation, parts: list[object]) -> Response:
     answers: list[Json] = []
-    for part in protocol.batch_of(value, version):
+    for part in parts:
         try:
             message = protocol.part_of(part)
         except ProtocolError as error:
             answers.append(protocol.refusal(protocol.id_in(part), error))
             continue
-        if isinstance(message, Request):
+        if isinstance(message, McpRequest):
             answers.append(await conversation.answer(message))
     return _json(answers) if answers else Response(status_code=202)
 
 
-def _check_headers(http: HttpRequest, request: Request) -> None:
+def _check_headers(http: Request, request: McpRequest) -> None:
     """ProtocolError unless the headers by which a proxy may route say the same as the message."""
     for header in (VERSION, METHOD, NAME):
         if len(http.headers.getlist(header)) > 1:
@@ -111,9 +114,11 @@ def _check_headers(http: HttpRequest, request: Request) -> None:
             _check_header(http, NAME, name)
 
 
-def _check_header(http: HttpRequest, header: str, value: object) -> None:
+def _check_header(http: Request, header: str, value: object) -> None:
     if _decoded(http.headers.get(header)) != value:
-        raise ProtocolError(protocol.HEADER_MISMATCH, f"the header `{header}` does not say what the message does")
+        raise ProtocolError(
+            protocol.HEADER_MISMATCH, f"the header `{header}` does not say what the message does"
+        )
 
 
 def _decoded(header: str | None) -> str | None:
@@ -134,7 +139,7 @@ def _takes_json(accept: str) -> bool:
     return not kinds.isdisjoint({"application/json", "application/*", "*/*"})
 
 
-def _context_of(http: HttpRequest) -> CallContext:
+def _context_of(http: Request) -> CallContext:
     """The caller of an HTTP request: its project from a header, if the client sends it."""
     project = http.headers.get(PROJECT, "")
     return CallContext(cwd=project if project.startswith("/") else "")

@@ -1,10 +1,10 @@
 """MCP as this server speaks it: messages of JSON-RPC, and the answers to them. It knows no transport.
 
-A server that has tools and nothing else needs little of the protocol, and the official SDK costs 37 MB of memory and
-28 MB of disk (docs/decisions/0016-mcp-without-its-sdk.md). The tests compare this module with that SDK.
+A server that has tools and nothing else needs little of the protocol, and the official SDK would be a quarter
+of Holdfast's memory (docs/decisions/0016-mcp-without-its-sdk.md). The tests compare the two.
 
-There are two eras. Until 2025-11-25 a client begins with `initialize`; since 2026-07-28 every request carries its
-protocol version in `_meta` (the envelope), and nothing is remembered between requests.
+There are two eras. Until 2025-11-25 a client begins with `initialize`. Since 2026-07-28 every request carries
+its protocol version in `_meta`, the envelope, and nothing is remembered between requests.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class ProtocolError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class McpRequest:
     """A message that must be answered, once."""
 
     id: Id
@@ -69,14 +69,14 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Notification:
-    """A message without an answer: a notification, or a client's answer to a request that was never sent to it."""
+class McpNotification:
+    """A message without an answer: a notification, or the answer to a request that was never sent."""
 
     method: str
     params: Mapping[str, object]
 
 
-Message: TypeAlias = Request | Notification
+Message: TypeAlias = McpRequest | McpNotification
 
 
 class Era(Enum):
@@ -97,21 +97,21 @@ class Conversation:
         self.version = version
         """The version of the handshake; empty before it."""
 
-    async def answer(self, request: Request) -> Json:
+    async def answer(self, request: McpRequest) -> Json:
         """The message that answers the request: a result or an error."""
         try:
             return {"jsonrpc": "2.0", "id": request.id, "result": await self._result(request)}
         except ProtocolError as error:
             return refusal(request.id, error)
 
-    async def _result(self, request: Request) -> Json:
+    async def _result(self, request: McpRequest) -> Json:
         if self._era is Era.UNKNOWN:
             self._era = Era.ENVELOPE if VERSION_KEY in meta_of(request) else Era.HANDSHAKE
         if self._era is Era.ENVELOPE:
             return await self._with_envelope(request)
         return await self._after_handshake(request)
 
-    async def _after_handshake(self, request: Request) -> Json:
+    async def _after_handshake(self, request: McpRequest) -> Json:
         match request.method:
             case "initialize":
                 return self._initialize(request)
@@ -121,7 +121,8 @@ class Conversation:
                 raise ProtocolError(INVALID_PARAMS, f"`initialize` must come before `{request.method}`")
             case "tools/list" | "tools/call" if VERSION_KEY in meta_of(request):
                 raise ProtocolError(
-                    INVALID_REQUEST, "this connection began with `initialize`; it takes no version for each request"
+                    INVALID_REQUEST,
+                    "this connection began with `initialize`; it takes no version for each request",
                 )
             case "tools/list":
                 return _tool_list(request)
@@ -130,7 +131,7 @@ class Conversation:
             case _:
                 raise _unknown_method(request)
 
-    async def _with_envelope(self, request: Request) -> Json:
+    async def _with_envelope(self, request: McpRequest) -> Json:
         if request.method == "initialize":
             raise _unknown_version(
                 request.params.get("protocolVersion"),
@@ -149,7 +150,7 @@ class Conversation:
                 raise _unknown_method(request)
         return {**result, "resultType": "complete", "_meta": {SERVER_KEY: SERVER}}
 
-    def _initialize(self, request: Request) -> Json:
+    def _initialize(self, request: McpRequest) -> Json:
         asked = request.params.get("protocolVersion")
         if not isinstance(asked, str):
             raise ProtocolError(INVALID_PARAMS, "`initialize` needs a `protocolVersion`")
@@ -161,7 +162,7 @@ class Conversation:
             "instructions": table.INSTRUCTIONS,
         }
 
-    async def _tool_result(self, request: Request) -> Json:
+    async def _tool_result(self, request: McpRequest) -> Json:
         name, arguments = request.params.get("name"), request.params.get("arguments")
         if not isinstance(name, str):
             raise ProtocolError(INVALID_PARAMS, "`tools/call` needs the `name` of a tool")
@@ -188,7 +189,7 @@ def decode(raw: bytes) -> object:
     """
     try:
         return msgspec.json.decode(raw)
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, ValueError, RecursionError):
         pass
     try:
         lenient = json.dumps(json.loads(raw.decode("utf-8", "replace"), strict=False), ensure_ascii=False)
@@ -212,21 +213,20 @@ def message_of(value: object) -> Message:
     method, id = fields.get("method"), fields.get("id")
     params = fields.get("params")
     if "method" not in fields and ("result" in fields or "error" in fields):
-        return Notification("", {})
+        return McpNotification("", {})
     if not isinstance(method, str):
         raise ProtocolError(INVALID_REQUEST, "a message of JSON-RPC names its `method`")
     if params is not None and not isinstance(params, dict):
         raise ProtocolError(INVALID_REQUEST, "the `params` of a message are an object")
     if "id" not in fields:
-        return Notification(method, cast("Json", params or {}))
+        return McpNotification(method, cast("Json", params or {}))
     if not isinstance(id, str | int) or isinstance(id, bool):
         raise ProtocolError(INVALID_REQUEST, "the `id` of a request is a text or a whole number")
-    return Request(id, method, cast("Json", params or {}))
+    return McpRequest(id, method, cast("Json", params or {}))
 
 
-def batch_of(value: object, version: str) -> list[object]:
+def batch_of(parts: list[object], version: str) -> list[object]:
     """The parts of a batch; ProtocolError if the version has none, or it is empty or too long."""
-    parts = cast("list[object]", value) if isinstance(value, list) else []
     if version != BATCH_VERSION:
         raise ProtocolError(INVALID_REQUEST, f"only version {BATCH_VERSION} takes several messages as a list")
     if not 0 < len(parts) <= BATCH_MOST:
@@ -260,7 +260,7 @@ def meta_of(message: Message) -> Mapping[str, object]:
     return cast("Json", meta) if isinstance(meta, dict) else {}
 
 
-def check_envelope(request: Request) -> None:
+def check_envelope(request: McpRequest) -> None:
     """ProtocolError if the request does not carry what each must carry since 2026-07-28."""
     meta = meta_of(request)
     if missing := [key for key in (VERSION_KEY, CAPABILITIES_KEY) if key not in meta]:
@@ -274,14 +274,14 @@ def check_envelope(request: Request) -> None:
             raise ProtocolError(INVALID_PARAMS, f"`{key}` must be an object")
 
 
-def _tool_list(request: Request) -> Json:
+def _tool_list(request: McpRequest) -> Json:
     """All tools: there is one page, so that no cursor was ever given out."""
     if request.params.get("cursor") not in (None, ""):
         raise ProtocolError(INVALID_PARAMS, "there is no such `cursor`: all tools are on the first page")
     return {"tools": table.tools_for_mcp()}
 
 
-def _unknown_method(request: Request) -> ProtocolError:
+def _unknown_method(request: McpRequest) -> ProtocolError:
     return ProtocolError(METHOD_UNKNOWN, f"there is no method `{request.method[:100]}`")
 
 
