@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from http.client import HTTPConnection
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -148,6 +148,18 @@ def port_of(lodging: Lodging) -> int:
     return int((lodging.home / "http" / "port").read_text().split()[1])
 
 
+ENVELOPE_HEADERS: Final = {"MCP-Protocol-Version": "2026-07-28"}
+
+
+def in_envelope(method: str, **params: object) -> dict[str, Any]:
+    """A request as it is sent since 2026-07-28."""
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    return {**LIST, "method": method, "params": {**params, "_meta": meta}}
+
+
 class TestListener:
     def test_whoever_comes_first_is_answered_too(self, standing: Lodging) -> None:
         status, answer = post(standing, LIST)
@@ -236,20 +248,8 @@ class TestListener:
     def test_headers_must_say_what_the_message_says(
         self, standing: Lodging, change: dict[str, str], status: int, code: int | None
     ) -> None:
-        meta = {
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientCapabilities": {},
-        }
-        call = {
-            **LIST,
-            "method": "tools/call",
-            "params": {"name": "session_recover", "arguments": {}, "_meta": meta},
-        }
-        headers = {
-            "MCP-Protocol-Version": "2026-07-28",
-            "Mcp-Method": "tools/call",
-            "Mcp-Name": "session_recover",
-        }
+        call = in_envelope("tools/call", name="session_recover", arguments={})
+        headers = ENVELOPE_HEADERS | {"Mcp-Method": "tools/call", "Mcp-Name": "session_recover"}
         got, answer = post(standing, call, **headers | change)
         assert (got, answer.get("error", {}).get("code")) == (status, code)
 
@@ -265,6 +265,9 @@ class TestListener:
             (LIST, {"MCP-Protocol-Version": "2025-06-18"}, 200),
             (LIST, {"MCP-Protocol-Version": "2099-01-01"}, 400),
             ({**LIST, "method": "nothing"}, {}, 200),
+            (in_envelope("nothing"), ENVELOPE_HEADERS | {"Mcp-Method": "nothing"}, 404),
+            (in_envelope("initialize"), ENVELOPE_HEADERS | {"Mcp-Method": "initialize"}, 404),
+            (in_envelope("tools/list"), ENVELOPE_HEADERS | {"Mcp-Method": "tools/list"}, 200),
         ],
     )
     def test_each_version_is_answered_in_its_way(

@@ -132,7 +132,7 @@ class Conversation:
                 raise _unknown_method(request)
 
     async def _with_envelope(self, request: McpRequest) -> Json:
-        if request.method == "initialize":
+        if request.method == "initialize" and VERSION_KEY not in meta_of(request):
             raise _unknown_version(
                 request.params.get("protocolVersion"),
                 f"this connection began with {ENVELOPE_VERSION}, which has no `initialize`",
