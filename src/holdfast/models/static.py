@@ -6,15 +6,21 @@ from what. Nothing is computed here that a table could not hold, so a query take
 
 from __future__ import annotations
 
+import mmap
+import struct
 import unicodedata
-from collections.abc import Sequence
+from array import array
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib.resources import as_file, files
-from itertools import accumulate, chain
+from itertools import chain
+from math import sqrt
+from operator import mul
+from pathlib import Path
 from typing import Final, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
+import simsimd
 
 from holdfast.models.base import Vector
 
@@ -28,22 +34,36 @@ UNLIKE = 0.2
 PIECES_KNOWN = 2
 """`rollback` is two words that say what it means; what falls into more pieces is spelled, not known."""
 
-NOTHING = (0,)
-"""The place of a piece that points nowhere; it stands for words without a known piece."""
+ROWS_KEPT = 1_024
+"""Rows of the table that are ready to be added; common pieces are in every text."""
+LANE = 4
+"""Bytes for each component of a sum."""
+HEAVIEST = 1 << 24
+"""The weights of a sum, together: times 255, the largest byte, they just fit into a lane."""
 
-Floats: TypeAlias = NDArray[np.float32]
 Pieces: TypeAlias = tuple[int, ...]
 
 
 class StaticEmbedder:
-    """A table of vectors, one for each piece of a vocabulary."""
+    """A table of vectors, one for each piece of a vocabulary.
 
-    def __init__(self, vocabulary: Sequence[str], vectors: NDArray[np.int8], weights: Floats) -> None:
-        """`weights` has two columns: a row's scale, and how much its piece says (little if it is common)."""
+    Rows are added as whole numbers: one number of Python holds a row with four bytes for each component, so that
+    a product or a sum of two is one for all components at once.
+    """
+
+    def __init__(
+        self, vocabulary: Sequence[str], vectors: memoryview, weights: Sequence[tuple[float, float]]
+    ) -> None:
+        """`vectors` has a row of bytes with a sign for each piece.
+
+        `weights` has a row's scale, and how much its piece says (little if it is common).
+        """
         self._wordpiece = WordPiece(vocabulary)
         self._vectors = vectors
-        self._scales = np.ascontiguousarray(weights[:, 0])
-        self._says = np.ascontiguousarray(weights[:, 1])
+        self._size = len(vectors) // len(vocabulary)
+        self._scales = array("f", (scale for scale, _ in weights))
+        self._says = array("f", (says for _, says in weights))
+        self._lanes = lru_cache(maxsize=ROWS_KEPT)(self._in_lanes)
 
     @property
     def name(self) -> str:
@@ -51,7 +71,7 @@ class StaticEmbedder:
 
     @property
     def dimensions(self) -> int:
-        return int(self._vectors.shape[1])
+        return self._size
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
         return [self._vector(text) for text in texts]
@@ -62,50 +82,89 @@ class StaticEmbedder:
         if not query_words or not texts:
             return [0.0] * len(texts)
         # A word in several pieces is a rare one.
-        says = np.array([self._says[one[0]] if len(one) == 1 else 1 for one in query_words], np.float32)
-        best = self._best(self._directions(query_words), [self._spoken(text) for text in texts])
-        return [float(one) for one in best @ (says / says.sum())]
+        says = [self._says[one[0]] if len(one) == 1 else 1.0 for one in query_words]
+        near = [0.0] * len(texts)
+        spoken = [set(self._spoken(text)) for text in texts]
+        for weight, best in zip(says, self._best(query_words, spoken), strict=True):
+            near = [sum_ + weight * one for sum_, one in zip(near, best, strict=True)]
+        return [one / sum(says) for one in near]
 
     def knows(self, words: Sequence[str]) -> bool:
         spoken = chain.from_iterable(map(self._spoken, words))
         return any(0 < len(self._wordpiece.pieces(word)) <= PIECES_KNOWN for word in spoken)
 
-    def _best(self, query_directions: Floats, spoken: Sequence[Sequence[str]]) -> Floats:
-        """For each text and each wanted word, how like it the likest word of the text is."""
-        places = {word: place for place, word in enumerate(dict.fromkeys(chain(("",), *spoken)))}
-        # Not `@`: threads of a linear algebra library would take longer to wake than this takes.
-        spoken_directions = self._directions([self._wordpiece.pieces(word) or NOTHING for word in places])
-        likeness = np.einsum("wd,ad->wa", spoken_directions, query_directions)
-        np.clip((likeness - UNLIKE) / (1 - UNLIKE), 0, 1, out=likeness)
-        # Each text begins with the empty word, which is like nothing, so that none is without a word.
-        own = chain.from_iterable((0, *map(places.__getitem__, words)) for words in spoken)
-        starts = list(accumulate((len(words) + 1 for words in spoken), initial=0))
-        similarities = likeness.take(np.fromiter(own, np.intp, starts.pop()), axis=0)
-        best: Floats = np.maximum.reduceat(similarities, starts, axis=0)
-        return best
+    def _best(self, query_words: Sequence[Pieces], spoken: Sequence[set[str]]) -> list[list[float]]:
+        """For each query word and each text, how like it the likest word of the text is."""
+        known = {word: pieces for word in set().union(*spoken) if (pieces := self._wordpiece.pieces(word))}
+        if not known:
+            return [[0.0] * len(spoken) for _ in query_words]
+        cosines = self._cosines(query_words, [*known.values()])
+        places = {word: place for place, word in enumerate(known)}
+        texts = [[places[word] for word in words if word in places] for words in spoken]
+        return [
+            [_likeness(max(map(row.__getitem__, text), default=0.0)) for text in texts] for row in cosines
+        ]
 
-    def _directions(self, words: Sequence[Pieces]) -> Floats:
-        """A vector of length one for each word; of length nought for one that points nowhere."""
-        starts = list(accumulate(map(len, words), initial=0))[:-1]
-        rows: Floats = np.add.reduceat(self._rows(list(chain.from_iterable(words))), starts, axis=0)
-        lengths: Floats = np.linalg.norm(rows, axis=1, keepdims=True)
-        lengths[lengths == 0] = 1
-        return rows / lengths
+    def _cosines(self, some: Sequence[Pieces], others: Sequence[Pieces]) -> list[list[float]]:
+        """The cosine of each word with each of the others."""
+        distances = memoryview(simsimd.cdist(self._directions(some), self._directions(others), "cosine"))
+        return [[1.0 - one for one in row] for row in distances.tolist()]
 
-    def _rows(self, pieces: Sequence[int]) -> Floats:
-        rows: Floats = self._vectors.take(pieces, axis=0) * self._scales.take(pieces)[:, np.newaxis]
-        return rows
+    def _directions(self, words: Sequence[Pieces]) -> memoryview:
+        """A row of bytes for each word."""
+        rows = b"".join(self._row(word[0]) if len(word) == 1 else self._direction(word) for word in words)
+        return memoryview(rows).cast("b", (len(words), self._size))
+
+    def _direction(self, pieces: Pieces) -> bytes:
+        total = self._sum({piece: self._scales[piece] for piece in pieces})
+        longest = max(map(abs, total), default=0)
+        return (
+            array("b", [round(127 * one / longest) for one in total]).tobytes()
+            if longest
+            else bytes(self._size)
+        )
 
     def _vector(self, text: str) -> Vector:
         words = self._wordpiece.words(text[:LONGEST_TEXT])
-        pieces = np.fromiter(chain.from_iterable(map(self._wordpiece.pieces, words)), np.intp)
-        weights = self._scales.take(pieces) * self._says.take(pieces)
-        total = weights @ self._vectors.take(pieces, axis=0)
-        length = float(np.linalg.norm(total))
-        return tuple(map(float, total / length)) if length else ()
+        counts = Counter(chain.from_iterable(map(self._wordpiece.pieces, words)))
+        scales, says = self._scales, self._says
+        total = self._sum({piece: count * scales[piece] * says[piece] for piece, count in counts.items()})
+        length = sqrt(sum(map(mul, total, total)))
+        return tuple(one / length for one in total) if length else ()
+
+    def _sum(self, weights: Mapping[int, float]) -> list[int]:
+        """The sum of the rows, each times its weight; its length says nothing."""
+        all_weights = sum(weights.values())
+        if not all_weights:
+            return []
+        factor = (HEAVIEST - len(weights)) / all_weights
+        total = shift = 0
+        for piece, weight in weights.items():
+            whole = round(weight * factor)
+            total += self._lanes(piece) * whole
+            shift += whole
+        shift *= 128
+        lanes = struct.unpack(f"<{self._size}I", total.to_bytes(self._size * LANE, "little"))
+        return [lane - shift for lane in lanes]
+
+    def _in_lanes(self, piece: int) -> int:
+        """A row as one number, each component plus 128."""
+        lanes = bytearray(self._size * LANE)
+        lanes[::LANE] = self._row(piece).translate(_PLUS_128)
+        return int.from_bytes(lanes, "little")
+
+    def _row(self, piece: int) -> bytes:
+        return bytes(self._vectors[piece * self._size : (piece + 1) * self._size])
 
     def _spoken(self, text: str) -> list[str]:
         return self._wordpiece.spoken(text[:LONGEST_TEXT])
+
+
+_PLUS_128: Final = bytes((byte + 128) % 256 for byte in range(256))
+
+
+def _likeness(cosine: float) -> float:
+    return min(max((cosine - UNLIKE) / (1 - UNLIKE), 0.0), 1.0)
 
 
 def load() -> StaticEmbedder:
@@ -113,11 +172,21 @@ def load() -> StaticEmbedder:
     folder = files("holdfast.models") / FOLDER
     vocabulary = (folder / "vocabulary.txt").read_text(encoding="utf-8").split("\n")
     with as_file(folder / "vectors.npy") as vectors, as_file(folder / "weights.npy") as weights:
+        numbers = struct.iter_unpack("<2f", _content(weights))
+        return StaticEmbedder(vocabulary, _content(vectors), [(scale, says) for scale, says in numbers])
+
+
+def _content(path: Path) -> memoryview:
+    """The numbers in a file of numpy's, which a short header precedes; they stay in the file."""
+    with path.open("rb") as file:
         # What is mapped stays readable when the file's name is gone.
-        mapped = np.asarray(np.load(vectors, mmap_mode="r"))
-        return StaticEmbedder(vocabulary, mapped, np.load(weights))
+        mapped = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    (header_bytes,) = struct.unpack_from("<H", mapped, NPY_HEADER)
+    return mapped[NPY_HEADER + 2 + header_bytes :]
 
 
+NPY_HEADER: Final = 8
+"""Where a file of numpy's says how long its header is."""
 LONGEST_WORD = 100
 """In characters; what is longer is no word, and unknown."""
 WORDS_KEPT = 8_192
