@@ -104,7 +104,7 @@ def test_what_stands_beyond_the_limit_is_left_out() -> None:
 
 def test_a_text_points_where_its_pieces_point() -> None:
     vectors = memoryview(array("b", [0, 0, 100, 0, 0, 50]).tobytes())
-    small = StaticEmbedder(["[PAD]", "left", "up"], vectors, [(0, 0), (0.01, 1), (0.02, 0.5)])
+    small = StaticEmbedder(["[PAD]", "left", "up"], vectors, array("f", [0, 0, 0.01, 1, 0.02, 0.5]))
     assert small.dimensions == 2
     assert small.embed(["left", "up up", "left up"]) == [
         pytest.approx((1, 0)),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import mmap
 import struct
+import sys
 import unicodedata
 from array import array
 from collections import Counter
@@ -47,22 +48,20 @@ Pieces: TypeAlias = tuple[int, ...]
 class StaticEmbedder:
     """A table of vectors, one for each piece of a vocabulary.
 
-    Rows are added as whole numbers: one number of Python holds a row with four bytes for each component, so that
-    a product or a sum of two is one for all components at once.
+    Rows are added as whole numbers: one number of Python holds a row with four bytes for each component, so
+    that a product or a sum of two is one for all components at once.
     """
 
-    def __init__(
-        self, vocabulary: Sequence[str], vectors: memoryview, weights: Sequence[tuple[float, float]]
-    ) -> None:
+    def __init__(self, vocabulary: Sequence[str], vectors: memoryview, weights: array[float]) -> None:
         """`vectors` has a row of bytes with a sign for each piece.
 
-        `weights` has a row's scale, and how much its piece says (little if it is common).
+        `weights` has two numbers for each: its row's scale, and how much it says (little if it is common).
         """
         self._wordpiece = WordPiece(vocabulary)
         self._vectors = vectors
         self._size = len(vectors) // len(vocabulary)
-        self._scales = array("f", (scale for scale, _ in weights))
-        self._says = array("f", (says for _, says in weights))
+        self._scales = weights[0::2]
+        self._says = weights[1::2]
         self._lanes = lru_cache(maxsize=ROWS_KEPT)(self._in_lanes)
 
     @property
@@ -172,8 +171,10 @@ def load() -> StaticEmbedder:
     folder = files("holdfast.models") / FOLDER
     vocabulary = (folder / "vocabulary.txt").read_text(encoding="utf-8").split("\n")
     with as_file(folder / "vectors.npy") as vectors, as_file(folder / "weights.npy") as weights:
-        numbers = struct.iter_unpack("<2f", _content(weights))
-        return StaticEmbedder(vocabulary, _content(vectors), [(scale, says) for scale, says in numbers])
+        numbers = array("f", _content(weights).tobytes())
+        if sys.byteorder == "big":
+            numbers.byteswap()
+        return StaticEmbedder(vocabulary, _content(vectors), numbers)
 
 
 def _content(path: Path) -> memoryview:
