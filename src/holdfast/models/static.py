@@ -19,7 +19,7 @@ from itertools import chain
 from math import sqrt
 from operator import mul
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 import simsimd
 
@@ -97,31 +97,33 @@ class StaticEmbedder:
         known = {word: pieces for word in set().union(*spoken) if (pieces := self._wordpiece.pieces(word))}
         if not known:
             return [[0.0] * len(spoken) for _ in query_words]
-        cosines = self._cosines(query_words, [*known.values()])
-        places = {word: place for place, word in enumerate(known)}
-        texts = [[places[word] for word in words if word in places] for words in spoken]
-        return [
-            [_likeness(max(map(row.__getitem__, text), default=0.0)) for text in texts] for row in cosines
-        ]
+        best: list[list[float]] = []
+        for distances in self._distances(query_words, [*known.values()]):
+            # Few words are like another one, so that what is left is little.
+            like = {word: 1.0 - far for word, far in zip(known, distances, strict=True) if far < 1 - UNLIKE}
+            among = like.keys()
+            best.append([_likeness(max(map(like.__getitem__, among & text), default=0.0)) for text in spoken])
+        return best
 
-    def _cosines(self, some: Sequence[Pieces], others: Sequence[Pieces]) -> list[list[float]]:
-        """The cosine of each word with each of the others."""
-        distances = memoryview(simsimd.cdist(self._directions(some), self._directions(others), "cosine"))
-        return [[1.0 - one for one in row] for row in distances.tolist()]
+    def _distances(self, some: Sequence[Pieces], others: Sequence[Pieces]) -> list[list[float]]:
+        """How far each word is from each of the others: one less the cosine."""
+        distances: Any = simsimd.cdist(self._rows(some), self._rows(others), "cosine")
+        return cast("list[list[float]]", memoryview(distances).tolist())
 
-    def _directions(self, words: Sequence[Pieces]) -> memoryview:
-        """A row of bytes for each word."""
-        rows = b"".join(self._row(word[0]) if len(word) == 1 else self._direction(word) for word in words)
+    def _rows(self, words: Sequence[Pieces]) -> memoryview:
+        """A row for each word, one after the other."""
+        rows = b"".join(self._row(word[0]) if len(word) == 1 else self._mean(word) for word in words)
         return memoryview(rows).cast("b", (len(words), self._size))
 
-    def _direction(self, pieces: Pieces) -> bytes:
-        total = self._sum({piece: self._scales[piece] for piece in pieces})
-        longest = max(map(abs, total), default=0)
-        return (
-            array("b", [round(127 * one / longest) for one in total]).tobytes()
-            if longest
-            else bytes(self._size)
-        )
+    def _mean(self, pieces: Pieces) -> bytes:
+        """The mean of the pieces' rows, each times its scale, in bytes again."""
+        mean, scale = memoryview(self._row(pieces[0])).cast("b"), self._scales[pieces[0]]
+        for piece in pieces[1:]:
+            row, more = memoryview(self._row(piece)).cast("b"), self._scales[piece]
+            total = scale + more
+            both: Any = simsimd.wsum(mean, row, alpha=scale / total, beta=more / total)
+            mean, scale = memoryview(both), total
+        return mean.tobytes()
 
     def _vector(self, text: str) -> Vector:
         words = self._wordpiece.words(text[:LONGEST_TEXT])

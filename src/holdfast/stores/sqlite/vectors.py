@@ -11,7 +11,7 @@ import heapq
 from array import array
 from collections.abc import Iterator, Sequence
 from itertools import chain, compress
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 import simsimd
 
@@ -52,10 +52,12 @@ class VectorBlock:
             and (not within.kinds or self._kind in within.kinds)
         )
 
-    def distances(self, query: memoryview, since: int) -> tuple[list[int], list[float]]:
+    def distances(self, query_vector: bytes, since: int) -> tuple[list[int], list[float]]:
         """The numbers of the vectors since that time, and how far each is from the query."""
-        rows = memoryview(self._vectors).cast("b", (len(self._numbers), query.shape[1]))
-        far: list[float] = memoryview(simsimd.cdist(query, rows, "cosine")).tolist()[0]
+        query = memoryview(query_vector).cast("b", (1, len(query_vector)))
+        rows = memoryview(self._vectors).cast("b", (len(self._numbers), len(query_vector)))
+        distances: Any = simsimd.cdist(query, rows, "cosine")
+        far = cast("list[list[float]]", memoryview(distances).tolist())[0]
         if not since or min(self._times) >= since:
             return self._numbers.tolist(), far
         chosen = [time >= since for time in self._times]
