@@ -18,13 +18,16 @@ from pathlib import Path
 from holdfast.engine.tools import table
 from tests.clients import install
 from tests.clients.claude import Claude, Stream
-from tests.clients.model_server import ModelServer, call, say
+from tests.clients.model_server import ModelServer, Usage, call, say
 from tests.clients.product import Product
 
 TOOLS = ("--allowedTools", "mcp__holdfast__*")
 REST_S = 3.0
 """The daemon reads, indexes and compiles for a moment after each step."""
 GREETINGS = 100
+NEARLY_HALF = 470_000
+"""Tokens in a window of a million, less what the harness reserves; the first threshold is at half of it."""
+LONG_PROMPT = "Go on with the report, and say what is left to do. " * 800
 TARGET_MB = 70
 
 
@@ -82,6 +85,7 @@ def session(claude: Claude, server: ModelServer, product: Product) -> Iterator[M
             ("after a compaction and its brief", lambda: compact(stream)),
             ("after remember and recall", lambda: use_memory(stream, server)),
             ("after 20 more prompts", lambda: [stream.ask(f"Go on with part {n}.") for n in range(20)]),
+            ("with a window that is nearly half full", lambda: approach_threshold(stream, server)),
         ]
         for name, step in steps:
             step()
@@ -116,6 +120,13 @@ def use_memory(stream: Stream, server: ModelServer) -> None:
         raise RuntimeError("the tools were not used as scripted")
 
 
+def approach_threshold(stream: Stream, server: ModelServer) -> None:
+    """Send a prompt that may reach the first threshold, so that its tokens are counted."""
+    server.script(say("ok", usage=Usage(input=NEARLY_HALF)), say("ok", usage=Usage(input=NEARLY_HALF)))
+    stream.ask("Go on.")
+    stream.ask(LONG_PROMPT)
+
+
 def processes(product: Product) -> Iterator[Memory]:
     """The daemon of this home, its children, and the relays beside it."""
     daemon = product.daemon()
@@ -144,10 +155,10 @@ def report(measured: list[Measured], *, as_json: bool) -> None:
     if as_json:
         print(json.dumps([{**asdict(one), "pss": one.pss, "rss": one.rss} for one in measured]))
         return
-    print(f"{'':36}{'RSS MB':>8}{'PSS MB':>8}   each process (RSS)")
+    print(f"{'':40}{'RSS MB':>8}{'PSS MB':>8}   each process (RSS)")
     for one in measured:
         each = ", ".join(f"{process.process} {process.rss:.1f}" for process in one.processes)
-        print(f"{one.step:36}{one.rss:8.1f}{one.pss:8.1f}   {each}")
+        print(f"{one.step:40}{one.rss:8.1f}{one.pss:8.1f}   {each}")
     print(f"target: {TARGET_MB} MB resident at every step")
 
 

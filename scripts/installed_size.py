@@ -3,8 +3,10 @@
     python scripts/installed_size.py             # builds a wheel of this tree and installs it
     python scripts/installed_size.py --wheel W   # installs this wheel
 
-Compiled files count, as an installer writes them. Of pip and the interpreter, `uv tool` and `pipx` share theirs.
+Compiled files count, as an installer writes them. The interpreter and pip do not.
 """
+
+# ruff: noqa: INP001, T201
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ PURPOSES: Final = {
     "msgspec": "reads transcripts and stored rows",
     "rich": "tables, colour and progress bars in a terminal",
     "simsimd": "compares vectors, for recall by meaning",
-    "splintr-rs": "counts tokens before a window reaches a threshold; holds the ranks of many models",
+    "splintr-rs": "counts tokens before a window reaches a threshold; it has the ranks of many models",
     "uvicorn": "serves the HTTP API and the dashboard",
     "watchfiles": "sees when a transcript grows",
 }
@@ -42,9 +44,10 @@ PURPOSES: Final = {
 LISTING: Final = """
 import json, sys
 from importlib.metadata import distributions
+def size(one):
+    return sum(file.locate().stat().st_size for file in one.files or [] if file.locate().is_file())
 print(json.dumps([
-    {"name": one.metadata["Name"], "requires": one.requires or [],
-     "bytes": sum(path.stat().st_size for file in one.files or [] if (path := one.locate_file(file)).is_file())}
+    {"name": one.metadata["Name"], "requires": one.requires or [], "bytes": size(one)}
     for one in distributions(path=[sys.argv[1]])
 ]))
 """
