@@ -76,10 +76,9 @@ class Vectors:
     def nearest(self, query_vector: Sequence[float], within: Within, limit: int) -> list[Neighbour]:
         """Numbers and cosines, the nearest first; more than the limit if some may have been deleted."""
         deletions = self._catch_up()
-        query = memoryview(packed(query_vector)).cast("b", (1, self.size))
-        parts = [
-            block.distances(query, within.since) for block in self._blocks.values() if block.is_within(within)
-        ]
+        query = packed(query_vector)
+        blocks = [block for block in self._blocks.values() if block.is_within(within)]
+        parts = [block.distances(query, within.since) for block in blocks]
         # Most are far away: to compare each with the last that is near enough is faster than to sort them.
         near = heapq.nsmallest(limit + deletions, chain.from_iterable(far for _, far in parts))
         if not near:
