@@ -94,7 +94,9 @@ class StaticEmbedder:
 
     def _best(self, query_words: Sequence[Pieces], spoken: Sequence[set[str]]) -> list[list[float]]:
         """For each query word and each text, how like it the likest word of the text is."""
-        known = {word: pieces for word in set().union(*spoken) if (pieces := self._wordpiece.pieces(word))}
+        known = {
+            word: pieces for word in set[str]().union(*spoken) if (pieces := self._wordpiece.pieces(word))
+        }
         if not known:
             return [[0.0] * len(spoken) for _ in query_words]
         best: list[list[float]] = []

@@ -48,12 +48,15 @@ class Connection:
 
     def _take(self, line: bytes) -> None:
         """Begin to answer a line; one that needs no answer is done with."""
-        value: object = None
         try:
             value = protocol.decode(line)
-            if isinstance(value, list):
-                self._begin(self._answer_batch(cast("list[object]", value)))
-                return
+        except ProtocolError as error:
+            self._begin(self._write(protocol.refusal(None, error)))
+            return
+        if isinstance(value, list):
+            self._begin(self._answer_batch(cast("list[object]", value)))
+            return
+        try:
             message = protocol.message_of(value)
         except ProtocolError as error:
             self._begin(self._write(protocol.refusal(protocol.id_in(value), error)))
