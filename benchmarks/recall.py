@@ -60,9 +60,7 @@ SHARES: Final = list(accumulate(1 / (rank + 2) for rank in range(len(WORDS))))
 LOADING: Final = """
 import json, os, time
 def memory(): return int(os.popen(f"ps -o rss= -p {os.getpid()}").read()) / 1e3
-began = time.perf_counter()
-import numpy
-numpy_ms, before = (time.perf_counter() - began) * 1e3, memory()
+before = memory()
 began = time.perf_counter()
 from holdfast.models import embedder
 loaded = embedder()
@@ -74,7 +72,7 @@ queries = [f"Where does parse_hook fail in run {number}?" for number in range(50
 began = time.perf_counter()
 for query in queries: loaded.embed([query])
 query_ms = (time.perf_counter() - began) * 1e3 / len(queries)
-print(json.dumps([numpy_ms, load_ms, memory() - before, first_ms, query_ms]))
+print(json.dumps([load_ms, memory() - before, first_ms, query_ms]))
 """
 
 
@@ -96,9 +94,8 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Loading:
-    """The embedder in a process of its own, medians: milliseconds, and megabytes beside numpy's."""
+    """The embedder in a process of its own, medians: milliseconds, and megabytes with what it needs."""
 
-    numpy_ms: float
     load_ms: float
     megabytes: float
     first_query_ms: float
@@ -294,7 +291,6 @@ def show(report: Report) -> None:
             end="",
         )
     print(f"\n\nthe embedder: loaded in {loading.load_ms:.0f} ms with {loading.megabytes:.1f} MB", end="; ")
-    print(f"numpy before it in {loading.numpy_ms:.0f} ms", end="; ")
     print(f"first query {loading.first_query_ms:.2f} ms, then {loading.query_ms:.3f} ms")
 
 

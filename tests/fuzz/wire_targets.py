@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import cast
 
 from holdfast import hook
 from holdfast.daemon.local import wire
+from holdfast.daemon.mcp.connection import Connection
+from holdfast.engine.tools.table import Answer
 from tests.fuzz.harness_targets import HOOK_EVENTS
 from tests.fuzz.target import Target
 
@@ -23,6 +27,19 @@ REQUESTS = (
     b"HOLDFAST/1 ok 3\nab",
     wire.GREETING,
 )
+MCP_LINES = (
+    b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{}}}',
+    b'{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"recall","arguments":{"query":"x"}}}',
+    b'[{"jsonrpc":"2.0","id":2,"method":"ping"},{"jsonrpc":"2.0","method":"notifications/cancelled"}]',
+    (
+        b'{"jsonrpc":"2.0","id":3,"method":"server/discover","params":{"_meta":{'
+        b'"io.modelcontextprotocol/protocolVersion":"2026-07-28",'
+        b'"io.modelcontextprotocol/clientCapabilities":{}}}}'
+    ),
+    b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}',
+)
+LAST_ID = b"the last one"
+LAST_LINE = b'{"jsonrpc":"2.0","id":"%b","method":"ping","params":{"_meta":{}}}' % LAST_ID
 NUMBERS = (b"3\n", b"-1", b"x", b"9" * 5_000)
 ANSWER_S = 5.0
 
@@ -30,6 +47,7 @@ ANSWER_S = 5.0
 def targets() -> Iterator[Target]:
     """The wire's two sides, and every function of the hook that reads what others wrote."""
     yield Target("wire", REQUESTS, _wire)
+    yield Target("mcp", MCP_LINES, _mcp)
     yield Target("hook-payloads", HOOK_EVENTS, _hook_event)
     yield Target("hook-counts", NUMBERS, _hook_count)
     yield Target("hook-answers", REQUESTS, _hook_answer)
@@ -40,6 +58,48 @@ def _wire(received: bytes) -> None:
     assert request is None or wire.opening(received) == request
     body = wire.answered(received)
     assert body is None or wire.answered(wire.answer(body)) == body
+
+
+def _mcp(received: bytes) -> None:
+    """Whatever a client sends, it is answered in JSON-RPC, and what comes after it is answered too."""
+    asyncio.run(_converse(received))
+
+
+async def _converse(received: bytes) -> None:
+    client, reader = _Client(), asyncio.StreamReader()
+    writer = cast("asyncio.StreamWriter", client)
+    serving = asyncio.create_task(Connection(_no_tool, b"", reader, writer).serve())
+    reader.feed_data(received + b"\n" + LAST_LINE + b"\n")
+    await asyncio.wait(
+        (serving, asyncio.create_task(client.heard_last.wait())), return_when="FIRST_COMPLETED"
+    )
+    reader.feed_eof()
+    await serving
+    for line in client.sent:
+        answers = json.loads(line)
+        for answer in answers if isinstance(answers, list) else [answers]:
+            assert answer["jsonrpc"] == "2.0"
+            assert ("result" in answer) != ("error" in answer)
+
+
+class _Client:
+    """The client's end, which reads everything."""
+
+    def __init__(self) -> None:
+        self.sent: list[bytes] = []
+        self.heard_last = asyncio.Event()
+
+    def write(self, line: bytes) -> None:
+        self.sent.append(line)
+        if LAST_ID in line:
+            self.heard_last.set()
+
+    async def drain(self) -> None:
+        pass
+
+
+async def _no_tool(name: str, arguments: Mapping[str, object], meta: Mapping[str, object]) -> Answer:
+    return Answer(problem=f"{name} is not called here")
 
 
 def _hook_event(payload: bytes) -> None:

@@ -11,9 +11,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import zstandard
-
 from holdfast.core.text.untrusted import fence
+from tests.zstd_files import compress
 
 Json: TypeAlias = dict[str, Any]
 
@@ -115,7 +114,7 @@ def in_database(path: Path, key: str, session: str, records: Iterable[Json], *, 
     ).fetchone()
     for seq, each in enumerate(records, begun):
         line = json.dumps(each)
-        packed = zstandard.ZstdCompressor().compress(line.encode()) if pack and seq % 2 else None
+        packed = compress(line.encode()) if pack and seq % 2 else None
         row = (session, seq, None if packed else line, packed)
         connection.execute("insert into transcript_events values (?, ?, ?, ?)", row)
     connection.commit()

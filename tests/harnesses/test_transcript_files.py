@@ -7,7 +7,6 @@ import random
 from pathlib import Path
 
 import pytest
-import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +15,7 @@ from holdfast.harnesses.transcript_files import LONGEST, read_lines, unpack
 from tests.depth import examples
 from tests.harnesses import codex_records as codex
 from tests.harnesses.claude_code_records import written
+from tests.zstd_files import compress
 
 FAR = 1 << 30
 
@@ -161,7 +161,7 @@ CODEX = reader("codex")
 def pack(folder: Path, content: bytes, name: str = "s.jsonl.zst") -> Path:
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(zstandard.ZstdCompressor().compress(content))
+    path.write_bytes(compress(content))
     return path
 
 

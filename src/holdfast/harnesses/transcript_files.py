@@ -100,12 +100,14 @@ def open_regular_file(path: Path) -> BinaryIO:
 def unpack(packed: bytes, largest: int) -> bytes:
     """The unpacked bytes; empty if they cannot be unpacked or exceed `largest`."""
     # Imported here: few harnesses pack anything, and then not much.
-    from zstandard import ZstdDecompressor, ZstdError  # noqa: PLC0415
+    from holdfast.harnesses.zstd import ZstdDecompressor, ZstdError  # noqa: PLC0415
 
+    decompressor = ZstdDecompressor()
     try:
-        return ZstdDecompressor().decompress(packed, max_output_size=largest)
+        unpacked = decompressor.decompress(packed, largest + 1)
     except ZstdError:
         return b""
+    return unpacked if decompressor.eof and len(unpacked) <= largest else b""
 
 
 def _read(file: BinaryIO, cursor: str, limit: int, longest: int) -> Stretch:
@@ -216,20 +218,23 @@ def _read_packed(file: BinaryIO, cursor: str, limit: int) -> Stretch:
 
 def _unpacked_chunk(file: BinaryIO, start: int, limit: int) -> tuple[bytes, bool, str]:
     """Unpacked bytes from a position on, whether that is all, and why no more could be unpacked."""
-    from zstandard import ZstdDecompressor, ZstdError  # noqa: PLC0415
+    from holdfast.harnesses.zstd import ZstdError, ZstdFile  # noqa: PLC0415
 
     chunk = bytearray()
     try:
-        with ZstdDecompressor().stream_reader(file, read_across_frames=True, closefd=False) as stream:
+        with ZstdFile(file) as stream:
             stream.seek(start)
             while len(chunk) < limit or b"\n" not in chunk:
-                part = stream.read(_UNPACKING_STEP)
+                # `read` would lose what it has when the file breaks off.
+                part = stream.read1(_UNPACKING_STEP)
                 chunk += part
                 if not part:
                     return bytes(chunk), True, ""
                 if len(chunk) > LONGEST + limit and b"\n" not in chunk:
                     # No harness writes such a file, and a small one may unpack to a huge one.
                     return b"", True, "line too long"
+    except EOFError:
+        return bytes(chunk), True, ""  # It breaks off; what stands before counts.
     except (ZstdError, OSError) as error:
         return bytes(chunk), True, f"cannot be unpacked: {error}"
     return bytes(chunk), False, ""

@@ -18,7 +18,7 @@ APIS: Final = ("anthropic", "openai")
 
 
 def embedder() -> Embedder:
-    """The embedder that comes with the package; loaded only now, since numpy takes longer than it does."""
+    """The embedder that comes with the package; loaded only now: no hook needs it."""
     loaded: Embedder = import_module(f"{__name__}.static").load()
     return loaded
 

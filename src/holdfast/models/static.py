@@ -6,15 +6,22 @@ from what. Nothing is computed here that a table could not hold, so a query take
 
 from __future__ import annotations
 
+import mmap
+import struct
+import sys
 import unicodedata
-from collections.abc import Sequence
+from array import array
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib.resources import as_file, files
-from itertools import accumulate, chain
-from typing import Final, TypeAlias
+from itertools import chain
+from math import sqrt
+from operator import mul
+from pathlib import Path
+from typing import Any, Final, TypeAlias, cast
 
-import numpy as np
-from numpy.typing import NDArray
+import simsimd
 
 from holdfast.models.base import Vector
 
@@ -28,22 +35,34 @@ UNLIKE = 0.2
 PIECES_KNOWN = 2
 """`rollback` is two words that say what it means; what falls into more pieces is spelled, not known."""
 
-NOTHING = (0,)
-"""The place of a piece that points nowhere; it stands for words without a known piece."""
+ROWS_KEPT = 1_024
+"""Rows of the table that are ready to be added; common pieces are in every text."""
+LANE = 4
+"""Bytes for each component of a sum."""
+HEAVIEST = 1 << 24
+"""The weights of a sum, together: times 255, the largest byte, they just fit into a lane."""
 
-Floats: TypeAlias = NDArray[np.float32]
 Pieces: TypeAlias = tuple[int, ...]
 
 
 class StaticEmbedder:
-    """A table of vectors, one for each piece of a vocabulary."""
+    """A table of vectors, one for each piece of a vocabulary.
 
-    def __init__(self, vocabulary: Sequence[str], vectors: NDArray[np.int8], weights: Floats) -> None:
-        """`weights` has two columns: a row's scale, and how much its piece says (little if it is common)."""
+    Rows are added as whole numbers: one number of Python holds a row with four bytes for each component, so
+    that a product or a sum of two is one for all components at once.
+    """
+
+    def __init__(self, vocabulary: Sequence[str], vectors: memoryview, weights: array[float]) -> None:
+        """`vectors` has a row of bytes with a sign for each piece.
+
+        `weights` has two numbers for each: its row's scale, and how much it says (little if it is common).
+        """
         self._wordpiece = WordPiece(vocabulary)
         self._vectors = vectors
-        self._scales = np.ascontiguousarray(weights[:, 0])
-        self._says = np.ascontiguousarray(weights[:, 1])
+        self._size = len(vectors) // len(vocabulary)
+        self._scales = weights[0::2]
+        self._says = weights[1::2]
+        self._lanes = lru_cache(maxsize=ROWS_KEPT)(self._in_lanes)
 
     @property
     def name(self) -> str:
@@ -51,7 +70,7 @@ class StaticEmbedder:
 
     @property
     def dimensions(self) -> int:
-        return int(self._vectors.shape[1])
+        return self._size
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
         return [self._vector(text) for text in texts]
@@ -62,50 +81,93 @@ class StaticEmbedder:
         if not query_words or not texts:
             return [0.0] * len(texts)
         # A word in several pieces is a rare one.
-        says = np.array([self._says[one[0]] if len(one) == 1 else 1 for one in query_words], np.float32)
-        best = self._best(self._directions(query_words), [self._spoken(text) for text in texts])
-        return [float(one) for one in best @ (says / says.sum())]
+        says = [self._says[one[0]] if len(one) == 1 else 1.0 for one in query_words]
+        near = [0.0] * len(texts)
+        spoken = [set(self._spoken(text)) for text in texts]
+        for weight, best in zip(says, self._best(query_words, spoken), strict=True):
+            near = [sum_ + weight * one for sum_, one in zip(near, best, strict=True)]
+        return [one / sum(says) for one in near]
 
     def knows(self, words: Sequence[str]) -> bool:
         spoken = chain.from_iterable(map(self._spoken, words))
         return any(0 < len(self._wordpiece.pieces(word)) <= PIECES_KNOWN for word in spoken)
 
-    def _best(self, query_directions: Floats, spoken: Sequence[Sequence[str]]) -> Floats:
-        """For each text and each wanted word, how like it the likest word of the text is."""
-        places = {word: place for place, word in enumerate(dict.fromkeys(chain(("",), *spoken)))}
-        # Not `@`: threads of a linear algebra library would take longer to wake than this takes.
-        spoken_directions = self._directions([self._wordpiece.pieces(word) or NOTHING for word in places])
-        likeness = np.einsum("wd,ad->wa", spoken_directions, query_directions)
-        np.clip((likeness - UNLIKE) / (1 - UNLIKE), 0, 1, out=likeness)
-        # Each text begins with the empty word, which is like nothing, so that none is without a word.
-        own = chain.from_iterable((0, *map(places.__getitem__, words)) for words in spoken)
-        starts = list(accumulate((len(words) + 1 for words in spoken), initial=0))
-        similarities = likeness.take(np.fromiter(own, np.intp, starts.pop()), axis=0)
-        best: Floats = np.maximum.reduceat(similarities, starts, axis=0)
+    def _best(self, query_words: Sequence[Pieces], spoken: Sequence[set[str]]) -> list[list[float]]:
+        """For each query word and each text, how like it the likest word of the text is."""
+        known = {
+            word: pieces for word in set[str]().union(*spoken) if (pieces := self._wordpiece.pieces(word))
+        }
+        if not known:
+            return [[0.0] * len(spoken) for _ in query_words]
+        best: list[list[float]] = []
+        for distances in self._distances(query_words, [*known.values()]):
+            # Few words are like another one, so that what is left is little.
+            like = {word: 1.0 - far for word, far in zip(known, distances, strict=True) if far < 1 - UNLIKE}
+            among = like.keys()
+            best.append([_likeness(max(map(like.__getitem__, among & text), default=0.0)) for text in spoken])
         return best
 
-    def _directions(self, words: Sequence[Pieces]) -> Floats:
-        """A vector of length one for each word; of length nought for one that points nowhere."""
-        starts = list(accumulate(map(len, words), initial=0))[:-1]
-        rows: Floats = np.add.reduceat(self._rows(list(chain.from_iterable(words))), starts, axis=0)
-        lengths: Floats = np.linalg.norm(rows, axis=1, keepdims=True)
-        lengths[lengths == 0] = 1
-        return rows / lengths
+    def _distances(self, some: Sequence[Pieces], others: Sequence[Pieces]) -> list[list[float]]:
+        """How far each word is from each of the others: one less the cosine."""
+        distances: Any = simsimd.cdist(self._rows(some), self._rows(others), "cosine")
+        return cast("list[list[float]]", memoryview(distances).tolist())
 
-    def _rows(self, pieces: Sequence[int]) -> Floats:
-        rows: Floats = self._vectors.take(pieces, axis=0) * self._scales.take(pieces)[:, np.newaxis]
-        return rows
+    def _rows(self, words: Sequence[Pieces]) -> memoryview:
+        """A row for each word, one after the other."""
+        rows = b"".join(self._row(word[0]) if len(word) == 1 else self._mean(word) for word in words)
+        return memoryview(rows).cast("b", (len(words), self._size))
+
+    def _mean(self, pieces: Pieces) -> bytes:
+        """The mean of the pieces' rows, each times its scale, in bytes again."""
+        mean, scale = memoryview(self._row(pieces[0])).cast("b"), self._scales[pieces[0]]
+        for piece in pieces[1:]:
+            row, more = memoryview(self._row(piece)).cast("b"), self._scales[piece]
+            total = scale + more
+            both: Any = simsimd.wsum(mean, row, alpha=scale / total, beta=more / total)
+            mean, scale = memoryview(both), total
+        return mean.tobytes()
 
     def _vector(self, text: str) -> Vector:
         words = self._wordpiece.words(text[:LONGEST_TEXT])
-        pieces = np.fromiter(chain.from_iterable(map(self._wordpiece.pieces, words)), np.intp)
-        weights = self._scales.take(pieces) * self._says.take(pieces)
-        total = weights @ self._vectors.take(pieces, axis=0)
-        length = float(np.linalg.norm(total))
-        return tuple(map(float, total / length)) if length else ()
+        counts = Counter(chain.from_iterable(map(self._wordpiece.pieces, words)))
+        scales, says = self._scales, self._says
+        total = self._sum({piece: count * scales[piece] * says[piece] for piece, count in counts.items()})
+        length = sqrt(sum(map(mul, total, total)))
+        return tuple(one / length for one in total) if length else ()
+
+    def _sum(self, weights: Mapping[int, float]) -> list[int]:
+        """The sum of the rows, each times its weight; its length says nothing."""
+        all_weights = sum(weights.values())
+        if not all_weights:
+            return []
+        factor = (HEAVIEST - len(weights)) / all_weights
+        total = shift = 0
+        for piece, weight in weights.items():
+            whole = round(weight * factor)
+            total += self._lanes(piece) * whole
+            shift += whole
+        shift *= 128
+        lanes = struct.unpack(f"<{self._size}I", total.to_bytes(self._size * LANE, "little"))
+        return [lane - shift for lane in lanes]
+
+    def _in_lanes(self, piece: int) -> int:
+        """A row as one number, each component plus 128."""
+        lanes = bytearray(self._size * LANE)
+        lanes[::LANE] = self._row(piece).translate(_PLUS_128)
+        return int.from_bytes(lanes, "little")
+
+    def _row(self, piece: int) -> bytes:
+        return bytes(self._vectors[piece * self._size : (piece + 1) * self._size])
 
     def _spoken(self, text: str) -> list[str]:
         return self._wordpiece.spoken(text[:LONGEST_TEXT])
+
+
+_PLUS_128: Final = bytes((byte + 128) % 256 for byte in range(256))
+
+
+def _likeness(cosine: float) -> float:
+    return min(max((cosine - UNLIKE) / (1 - UNLIKE), 0.0), 1.0)
 
 
 def load() -> StaticEmbedder:
@@ -113,11 +175,23 @@ def load() -> StaticEmbedder:
     folder = files("holdfast.models") / FOLDER
     vocabulary = (folder / "vocabulary.txt").read_text(encoding="utf-8").split("\n")
     with as_file(folder / "vectors.npy") as vectors, as_file(folder / "weights.npy") as weights:
+        numbers = array("f", _content(weights).tobytes())
+        if sys.byteorder == "big":
+            numbers.byteswap()
+        return StaticEmbedder(vocabulary, _content(vectors), numbers)
+
+
+def _content(path: Path) -> memoryview:
+    """The numbers in a file of numpy's, which a short header precedes; they stay in the file."""
+    with path.open("rb") as file:
         # What is mapped stays readable when the file's name is gone.
-        mapped = np.asarray(np.load(vectors, mmap_mode="r"))
-        return StaticEmbedder(vocabulary, mapped, np.load(weights))
+        mapped = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    (header_bytes,) = struct.unpack_from("<H", mapped, NPY_HEADER)
+    return mapped[NPY_HEADER + 2 + header_bytes :]
 
 
+NPY_HEADER: Final = 8
+"""Where a file of numpy's says how long its header is."""
 LONGEST_WORD = 100
 """In characters; what is longer is no word, and unknown."""
 WORDS_KEPT = 8_192

@@ -8,13 +8,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-import zstandard
 
 from tests.cli.conftest import Person
 from tests.harnesses import claude_code_records as claude
 from tests.harnesses import codex_records as codex
 from tests.harnesses import openclaw_records as openclaw
 from tests.harnesses import opencode_records as opencode
+from tests.zstd_files import compress
 
 
 def keeps(person: Person, key: str, asked: str, answered: str, age_days: float = 1) -> Path:
@@ -191,7 +191,7 @@ def test_of_an_imported_fork_it_is_known_whose_it_is(person: Person) -> None:
 def test_packed_rollouts_are_imported(person: Person) -> None:
     rollout = codex.jsonl([codex.meta(), codex.turn(), codex.message("user", "Why is the harbour slow?")])
     folder = _made(person.user_home / ".codex" / "archived_sessions")
-    (folder / f"{codex.rollout()}.zst").write_bytes(zstandard.compress(rollout))
+    (folder / f"{codex.rollout()}.zst").write_bytes(compress(rollout))
     found = person.types("import", "codex", "--yes", "--json").json
     assert (found["sessions"], found["imported"]["passages"]) == (1, 1)
     assert person.types("import", "codex", "--yes", "--json").json["left_out"] == {"done": 1}

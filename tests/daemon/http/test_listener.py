@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from http.client import HTTPConnection
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -148,6 +148,18 @@ def port_of(lodging: Lodging) -> int:
     return int((lodging.home / "http" / "port").read_text().split()[1])
 
 
+ENVELOPE_HEADERS: Final = {"MCP-Protocol-Version": "2026-07-28"}
+
+
+def in_envelope(method: str, **params: object) -> dict[str, Any]:
+    """A request as it is sent since 2026-07-28."""
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    return {**LIST, "method": method, "params": {**params, "_meta": meta}}
+
+
 class TestListener:
     def test_whoever_comes_first_is_answered_too(self, standing: Lodging) -> None:
         status, answer = post(standing, LIST)
@@ -169,7 +181,7 @@ class TestListener:
             ("/mcp", "DELETE", b"", {}, 405),
             ("/mcp", "POST", b"nonsense", {}, 400),
             ("/mcp", "POST", b"\xff\xfe", {}, 400),
-            ("/mcp", "POST", LIST, {"Content-Type": "text/plain"}, 400),
+            ("/mcp", "POST", LIST, {"Content-Type": "text/plain"}, 415),
         ],
     )
     def test_what_it_does_not_answer_it_refuses(
@@ -218,6 +230,50 @@ class TestListener:
         with socket.create_connection((HOST, port_of(standing)), LIMIT_S) as connection:
             connection.sendall(b"GET /mcp HTTP/1.1\r\nHost: x\r\n\r\nGET /mcp HTTP/1.1\r\nHo")
             assert hung_up(connection)
+
+    @pytest.mark.parametrize(
+        ("change", "status", "code"),
+        [
+            ({}, 200, None),
+            ({"MCP-Protocol-Version": "2025-11-25"}, 400, -32020),
+            ({"MCP-Protocol-Version": "2099-01-01"}, 400, -32020),
+            ({"Mcp-Method": "tools/list"}, 400, -32020),
+            ({"Mcp-Name": "remember"}, 400, -32020),
+            ({"Mcp-Name": "=?base64?c2Vzc2lvbl9yZWNvdmVy?="}, 200, None),
+            ({"Mcp-Name": "=?base64?c2Vzc2lvbl9yZWNvdmVy"}, 400, -32020),
+            ({"Mcp-Name": "=?base64?c2Vzc2lvbl9yZWNvdmVz?="}, 400, -32020),
+            ({"Mcp-Name": "=?base64?////?="}, 400, -32020),
+        ],
+    )
+    def test_headers_must_say_what_the_message_says(
+        self, standing: Lodging, change: dict[str, str], status: int, code: int | None
+    ) -> None:
+        call = in_envelope("tools/call", name="session_recover", arguments={})
+        headers = ENVELOPE_HEADERS | {"Mcp-Method": "tools/call", "Mcp-Name": "session_recover"}
+        got, answer = post(standing, call, **headers | change)
+        assert (got, answer.get("error", {}).get("code")) == (status, code)
+
+    @pytest.mark.parametrize(
+        ("body", "headers", "status"),
+        [
+            ([LIST, {**LIST, "id": 2, "method": "ping"}], {}, 200),
+            ([LIST], {"MCP-Protocol-Version": "2025-06-18"}, 400),
+            ([], {}, 400),
+            ([{"jsonrpc": "2.0", "method": "notifications/initialized"}], {}, 202),
+            ({"jsonrpc": "2.0", "method": "notifications/initialized"}, {}, 202),
+            (LIST, {"Accept": "text/event-stream"}, 406),
+            (LIST, {"MCP-Protocol-Version": "2025-06-18"}, 200),
+            (LIST, {"MCP-Protocol-Version": "2099-01-01"}, 400),
+            ({**LIST, "method": "nothing"}, {}, 200),
+            (in_envelope("nothing"), ENVELOPE_HEADERS | {"Mcp-Method": "nothing"}, 404),
+            (in_envelope("initialize"), ENVELOPE_HEADERS | {"Mcp-Method": "initialize"}, 404),
+            (in_envelope("tools/list"), ENVELOPE_HEADERS | {"Mcp-Method": "tools/list"}, 200),
+        ],
+    )
+    def test_each_version_is_answered_in_its_way(
+        self, standing: Lodging, body: object, headers: dict[str, str], status: int
+    ) -> None:
+        assert post(standing, body, **headers)[0] == status
 
     def test_a_project_must_be_known(self, standing: Lodging) -> None:
         call = {**LIST, "method": "tools/call", "params": {"name": "session_recover", "arguments": {}}}

@@ -247,7 +247,7 @@ class TestBadLines:
         ("line", "code"),
         [
             pytest.param(b"nonsense", -32700, id="nonsense"),
-            pytest.param(b"[1, 2]", -32700, id="a list"),
+            pytest.param(b"[1, 2]", -32600, id="a list"),
             pytest.param(b"\xff\xfe\x00", -32700, id="invalid UTF-8"),
             pytest.param(b"[" * 100_000, -32700, id="too deep"),
             pytest.param(b'"' + b"x" * relay.LINE_LIMIT + b'"', -32700, id="too long"),

@@ -81,7 +81,7 @@ async def serve(
         if await _first_connection(listener.listener, stop):
             loaded = await asyncio.to_thread(import_module, "holdfast.daemon.http.server")
             log.info("the first request came to %s", listener.address)
-            app = loaded.make_app(mcp.call, dispatcher, listener.keys, stop, log)
+            app = loaded.make_app(mcp.caller, dispatcher, listener.keys, stop, log)
             guard = Guard(app, listener.names, listener.keys, Limits(time.monotonic))
             await loaded.serve(guard, listener, stop, log)
     except Exception:  # Boundary of HTTP: without it the daemon still answers hooks.

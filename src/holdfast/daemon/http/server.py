@@ -12,7 +12,6 @@ from typing import Any, Final, cast
 
 import uvicorn
 from fastapi import FastAPI
-from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -25,38 +24,26 @@ from holdfast.daemon.api.app import answer_http_error, make_api
 from holdfast.daemon.api.dependencies import Executor
 from holdfast.daemon.dashboard.routes import login, routes, unknown_address
 from holdfast.daemon.http.listener import HttpListener, Tls
-from holdfast.daemon.mcp.server import LINE_LIMIT, Answering, Context, make_server
+from holdfast.daemon.mcp.http import Caller, McpEndpoint
 from holdfast.daemon.work.dispatcher import Dispatcher
-from holdfast.engine.tools.caller import CallContext
 
 BACKLOG = 64
 LAST_ANSWERS_TIME = 2
-PROJECT = "x-holdfast-project"
-"""The header by which an MCP client names the directory that its agent works in."""
 
 
 def make_app(
-    answering: Answering, dispatcher: Dispatcher, keys: Keys, stop: asyncio.Event, log: logging.Logger
+    caller: Caller, dispatcher: Dispatcher, keys: Keys, stop: asyncio.Event, log: logging.Logger
 ) -> FastAPI:
     """All HTTP routes: the API, MCP at `/mcp`, the dashboard, and a browser's login."""
-    # MCP is stateless here, so clients survive a restart of the daemon. It also needs no stream, which would
-    # hold a connection for as long as the client lives.
-    sessions = StreamableHTTPSessionManager(
-        make_server(answering, _caller_of),
-        stateless=True,
-        json_response=True,
-        max_request_body_size=LINE_LIMIT,
-    )
     executor = Executor(dispatcher, keys, stop, log)
 
     @contextlib.asynccontextmanager
     async def living(app: FastAPI) -> AsyncGenerator[None]:  # noqa: ARG001
-        async with sessions.run():
-            yield
+        yield
         await executor.close()
 
     app = make_api(executor, living)
-    app.router.routes.append(Route("/mcp", StreamableHTTPASGIApp(sessions), methods=["POST"]))
+    app.router.routes.append(Route("/mcp", McpEndpoint(caller).answer, methods=["POST"]))
     app.router.routes.append(Route(OPEN_PATH, login, methods=["GET"]))
     app.router.routes.extend(routes())
     app.add_exception_handler(404, _not_there)
@@ -104,20 +91,12 @@ class _Server(uvicorn.Server):
         yield
 
 
-def _caller_of(context: Context) -> CallContext:
-    """The caller of an HTTP request: its project from a header, if the client sends it."""
-    request = context.request
-    project = request.headers.get(PROJECT, "") if isinstance(request, Request) else ""
-    return CallContext(cwd=project if project.startswith("/") else "")
-
-
 def _log_to(log: logging.Logger) -> None:
-    """Send the libraries' warnings to the daemon's log, which redacts them."""
-    for name in ("uvicorn", "mcp"):
-        library = logging.getLogger(name)
-        library.setLevel(logging.WARNING)
-        library.propagate = False
-        library.handlers = log.handlers
+    """Send the server's warnings to the daemon's log, which redacts them."""
+    server = logging.getLogger("uvicorn")
+    server.setLevel(logging.WARNING)
+    server.propagate = False
+    server.handlers = log.handlers
 
 
 CONNECTIONS: Final = 128

@@ -1,8 +1,4 @@
-"""MCP calls: which session calls a tool, and how the call reaches the engine.
-
-The MCP SDK costs a second and 60 MB. So `mcp.server`, the only module that uses it, is loaded by a thread of
-its own when the first agent connects.
-"""
+"""MCP calls: which session calls a tool, and how the call reaches the engine."""
 
 from __future__ import annotations
 
@@ -12,11 +8,11 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from importlib import import_module
-from types import ModuleType
 
 from holdfast import harnesses
 from holdfast.daemon.local import wire
+from holdfast.daemon.mcp.connection import Connection
+from holdfast.daemon.mcp.protocol import CallTool
 from holdfast.daemon.work.dispatcher import Dispatcher, process_of
 from holdfast.daemon.work.worker import Urgency
 from holdfast.engine.tools import table
@@ -37,8 +33,6 @@ class Mcp:
     def __init__(self, dispatcher: Dispatcher, log: logging.Logger) -> None:
         self._dispatcher = dispatcher
         self._log = log
-        self._loading = asyncio.Lock()
-        self._loaded: ModuleType | None = None
 
     async def converse(
         self, greeting: wire.Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -46,16 +40,15 @@ class Mcp:
         """Serve one relay until it disconnects."""
         writer.write(wire.answer(b""))
         await writer.drain()
-        server = await self.load()
-        await server.converse(self.call, call_of(greeting), greeting.body, reader, writer)
+        await Connection(self.caller(call_of(greeting)), greeting.body, reader, writer).serve()
 
-    async def load(self) -> ModuleType:
-        """The module `mcp.server`; other connections are served while a thread loads it."""
-        async with self._loading:
-            if self._loaded is None:
-                self._loaded = await asyncio.to_thread(import_module, "holdfast.daemon.mcp.server")
-                self._log.info("the first agent's tools are connected")
-        return self._loaded
+    def caller(self, call: CallContext) -> CallTool:
+        """What calls a tool for a client of whom this much is known."""
+
+        async def call_tool(name: str, arguments: Mapping[str, object], meta: Mapping[str, object]) -> Answer:
+            return await self.call(replace(call, meta=meta), name, arguments)
+
+        return call_tool
 
     async def call(self, call: CallContext, name: str, arguments: Mapping[str, object]) -> Answer:
         """A tool's answer; if Holdfast fails, the model gets one sentence and the log the traceback."""

@@ -17,7 +17,7 @@ import uuid
 from collections.abc import Callable, Collection, Generator
 from contextlib import closing, contextmanager
 from dataclasses import asdict, replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
@@ -28,6 +28,7 @@ from holdfast.core.events.world import Project
 from holdfast.core.redaction.redact import NO_LISTS, Lists
 from holdfast.core.session.session import Phase, Process
 from holdfast.daemon.local import spool, wire
+from holdfast.daemon.work.idle_models import IdleModel, return_memory
 from holdfast.daemon.work.worker import Urgency, Worker
 from holdfast.engine.engine import Engine, redactor_of
 from holdfast.engine.hook_events import (
@@ -83,6 +84,8 @@ ANSWER_TIME = 0.6
 SETTLING_TIME = 0.18
 """How long an answer may wait for a record that its transcript is about to show; the hook waits 0.3 s."""
 LOOK_AGAIN = 0.03
+UNUSED_TIME = 900.0
+"""How long a model stays loaded that nothing uses; loading the token counter again takes a hook 0.3 s."""
 LARGEST_PID = (1 << 32) - 1
 LARGEST_START = (1 << 63) - 1
 LATEST = 253_402_300_799_999
@@ -137,6 +140,8 @@ class Dispatcher:
         self.link: Callable[[], str] = str
         """Makes a one-time login address for a browser; empty if there is no HTTP listener."""
         self.last_used_at = time.monotonic()
+        self._embedder = IdleModel(models.embedder, time.monotonic)
+        self._token_counter = IdleModel(self._counter, time.monotonic)
         self._hook_times: list[float] = []
         """Milliseconds until each hook event was answered, since they were last noted."""
 
@@ -161,8 +166,8 @@ class Dispatcher:
             clock=_now,
             new_id=lambda: str(uuid.uuid4()),
             home=self.home,
-            embedder=cache(models.embedder),
-            counter=cache(self._counter),
+            embedder=self._embedder,
+            counter=self._token_counter,
         )
 
     def _settle(self, store: Store, at: int) -> None:
@@ -403,6 +408,10 @@ class Dispatcher:
         """Note how much is in the store, so that an emptied store is noticed."""
         await self._worker.do(Urgency.HOUSEKEEPING, self._note_held)
 
+    async def drop_unused_models(self) -> None:
+        """Drop the models that nothing has used for a while, with the memory that they took."""
+        await self._worker.do(Urgency.HOUSEKEEPING, self._drop_unused_models)
+
     async def is_store_damaged(self) -> bool:
         """Whether the store as a whole is damaged; reads all of it."""
         return await self._worker.do(Urgency.HOUSEKEEPING, lambda: bool(self.engine.store.check()))
@@ -518,6 +527,11 @@ class Dispatcher:
         maintain.redate(self.engine)
         projects.register_known(self.engine.store, _now())
         return maintain.prune(self.engine, days, loaded.records)
+
+    def _drop_unused_models(self) -> None:
+        dropped = [model.drop_unused(UNUSED_TIME) for model in (self._embedder, self._token_counter)]
+        if any(dropped):
+            return_memory()
 
     def _derive_step(self) -> bool:
         self._deriving = self._deriving or next_derivation(self.engine)

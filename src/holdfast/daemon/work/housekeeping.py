@@ -67,6 +67,7 @@ class Housekeeping:
                 # Transcripts that were too long to read while a hook waited are read now.
                 await self.attempt("read transcripts", self._dispatcher.catch_up)
                 await self.attempt("note how much is kept", self._dispatcher.note_held)
+                await self.attempt("drop unused models", self._dispatcher.drop_unused_models)
             await self.attempt("move the store's log", self._dispatcher.move_log)
             await self.attempt("back up the store", self._dispatcher.back_up)
             # Before anything is pruned: the texts stay searchable longer than the session is stored.

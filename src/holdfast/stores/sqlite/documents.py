@@ -107,7 +107,7 @@ class Documents:
         """The vectors of that length. Nothing is cached from a transaction that may be rolled back."""
         if self._vectors is not None and self._vectors.size == size and not self._database.is_writing:
             return self._vectors
-        # Imported here: numpy takes longer to load than a hook may take.
+        # Imported here: no hook needs it.
         vectors: Vectors = import_module("holdfast.stores.sqlite.vectors").Vectors(self._database, size)
         if not self._database.is_writing:
             self._vectors = vectors

@@ -2,52 +2,66 @@
 
 A row of the table never changes and no number is reused. So the cache is updated by reading the rows after
 its last one. Deleted rows are noticed when their documents are looked up; after many deletions everything is
-read again. Numpy takes longer to load than a hook may take, so it is loaded only with this module.
+read again. What compares vectors is loaded only with this module: no hook needs it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Final, TypeAlias
+import heapq
+from array import array
+from collections.abc import Iterator, Sequence
+from itertools import chain, compress
+from typing import Any, Final, TypeAlias, cast
 
-import numpy as np
-from numpy.typing import NDArray
+import simsimd
 
-from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Within
-from holdfast.stores.sqlite.database import Database, Row
+from holdfast.stores.codec import packed
+from holdfast.stores.sqlite.database import Database
 
 MOST: Final = 200_000
-"""How many are cached, the newest; with 192 dimensions 45 MB. Older documents are found by their words."""
+"""How many are cached, the newest; with 192 dimensions 42 MB. Older documents are found by their words."""
+SPARE: Final = 10
+"""By this part of them there may be more until they are read again."""
 GONE_MOST: Final = 1_000
 READ_AT_ONCE: Final = 20_000
-COMPARED_AT_ONCE: Final = 1_024
-"""Few enough that no thread of a linear algebra library is woken, which would take longer."""
 
-Ints: TypeAlias = NDArray[np.int64]
-Bytes: TypeAlias = NDArray[np.int8]
-Floats: TypeAlias = NDArray[np.float32]
+Neighbour: TypeAlias = tuple[int, float]
 
 
-@dataclass(frozen=True, slots=True)
 class VectorBlock:
-    """Vectors of one length, each with its number and where it applies."""
+    """The vectors of one project, worktree and kind, one after the other, each with its number and time."""
 
-    numbers: Ints
-    vectors: Bytes
-    lengths: Floats
-    places: Ints
-    """Four rows: of projects, worktrees and kinds, by their codes, and of times."""
+    def __init__(self, project: str, worktree: str, kind: str) -> None:
+        self._project = project
+        self._worktree = worktree
+        self._kind = kind
+        self._numbers = array("q")
+        self._times = array("q")
+        self._vectors = bytearray()
 
+    def add(self, number: int, time: int, vector: bytes) -> None:
+        self._numbers.append(number)
+        self._times.append(time)
+        self._vectors += vector
 
-def _joined(blocks: Sequence[VectorBlock]) -> VectorBlock:
-    """One block of them all, or of the newest."""
-    return VectorBlock(
-        np.concatenate([block.numbers for block in blocks])[-MOST:],
-        np.concatenate([block.vectors for block in blocks])[-MOST:],
-        np.concatenate([block.lengths for block in blocks])[-MOST:],
-        np.concatenate([block.places for block in blocks], axis=1)[:, -MOST:],
-    )
+    def is_within(self, within: Within) -> bool:
+        return (
+            (within.projects is None or self._project in within.projects)
+            and (not within.worktree_id or self._worktree in ("", within.worktree_id))
+            and (not within.kinds or self._kind in within.kinds)
+        )
+
+    def distances(self, query_vector: bytes, since: int) -> tuple[list[int], list[float]]:
+        """The numbers of the vectors since that time, and how far each is from the query."""
+        query = memoryview(query_vector).cast("b", (1, len(query_vector)))
+        rows = memoryview(self._vectors).cast("b", (len(self._numbers), len(query_vector)))
+        distances: Any = simsimd.cdist(query, rows, "cosine")
+        far = cast("list[list[float]]", memoryview(distances).tolist())[0]
+        if not since or min(self._times) >= since:
+            return self._numbers.tolist(), far
+        chosen = [time >= since for time in self._times]
+        return [*compress(self._numbers, chosen)], [*compress(far, chosen)]
 
 
 class Vectors:
@@ -56,87 +70,66 @@ class Vectors:
     def __init__(self, database: Database, size: int) -> None:
         self._database = database
         self.size = size
-        self._codes: dict[str, int] = {}
         self._gone_before = self._gone()
-        self._block = _joined([self._block_of([]), *self._behind(0)])
+        self._read_all()
 
-    def nearest(self, query_vector: Sequence[float], within: Within, limit: int) -> list[tuple[int, float]]:
+    def nearest(self, query_vector: Sequence[float], within: Within, limit: int) -> list[Neighbour]:
         """Numbers and cosines, the nearest first; more than the limit if some may have been deleted."""
         deletions = self._catch_up()
-        chosen = self._chosen(within)
-        cosines = self._cosines(np.asarray(query_vector, np.float32), chosen)
-        count = min(limit + deletions, len(cosines))
-        best = np.argpartition(-cosines, count - 1)[:count] if 0 < count < len(cosines) else slice(None)
-        numbers, cosines = self._block.numbers[chosen][best], cosines[best]
-        order = np.lexsort((numbers, -cosines))
-        return list(zip(numbers[order].tolist(), cosines[order].tolist(), strict=True))
+        query = packed(query_vector)
+        blocks = [block for block in self._blocks.values() if block.is_within(within)]
+        parts = [block.distances(query, within.since) for block in blocks]
+        # Most are far away: to compare each with the last that is near enough is faster than to sort them.
+        near = heapq.nsmallest(limit + deletions, chain.from_iterable(far for _, far in parts))
+        if not near:
+            return []
+        best = [
+            (far, number)
+            for numbers, distances in parts
+            for number, far in zip(numbers, distances, strict=True)
+            if far <= near[-1]
+        ]
+        best.sort()
+        return [(number, 1.0 - far) for far, number in best[: limit + deletions]]
 
     def _catch_up(self) -> int:
         """Update the cache; returns how many of its vectors may have been deleted."""
         deletions = self._gone() - self._gone_before
-        if deletions > max(GONE_MOST, len(self._block.numbers) // 10):
+        if deletions > max(GONE_MOST, self._count // SPARE):
             self._gone_before, deletions = self._gone_before + deletions, 0
-            self._block = self._block_of([])
-        last = int(self._block.numbers[-1]) if len(self._block.numbers) else 0
-        if more := list(self._behind(last)):
-            self._block = _joined([self._block, *more])
+            self._read_all()
+            return deletions
+        self._read_behind(self._last)
+        if self._count > MOST + MOST // SPARE:
+            self._read_all()
         return deletions
 
     def _gone(self) -> int:
         row = self._database.row("select times from vectors_dropped")
         return int(row[0]) if row else 0
 
-    def _behind(self, last: int) -> Iterator[VectorBlock]:
-        """The rows after that number."""
+    def _read_all(self) -> None:
+        """Read the newest into an empty cache."""
+        self._blocks: dict[tuple[str, str, str], VectorBlock] = {}
+        self._count = self._last = 0
+        before = self._database.row(_LAST_LEFT_OUT, {"size": self.size, "most": MOST})
+        self._read_behind(int(before[0]) if before else 0)
+
+    def _read_behind(self, last: int) -> None:
+        """Add the rows after that number."""
+        self._last = last
+        for number, vector, project, worktree, kind, at in self._rows_behind(last):
+            place = (project, worktree, kind)
+            if place not in self._blocks:
+                self._blocks[place] = VectorBlock(*place)
+            self._blocks[place].add(number, at, vector)
+            self._count += 1
+            self._last = number
+
+    def _rows_behind(self, last: int) -> Iterator[tuple[int, bytes, str, str, str, int]]:
         while rows := self._database.rows(_VECTORS, {"last": last, "size": self.size, "limit": READ_AT_ONCE}):
-            yield self._block_of(rows)
+            yield from rows
             last = rows[-1][0]
-
-    def _block_of(self, rows: Sequence[Row]) -> VectorBlock:
-        vectors = np.frombuffer(b"".join(row[1] for row in rows), np.int8).reshape(-1, self.size)
-        lengths = np.sqrt(np.einsum("nd,nd->n", vectors, vectors, dtype=np.int32)).astype(np.float32)
-        numbers = np.array([row[0] for row in rows], np.int64)
-        places = np.array([self._place(row) for row in rows], np.int64).reshape(-1, 4).T
-        return VectorBlock(numbers, vectors, lengths, places)
-
-    def _place(self, row: Row) -> tuple[int, int, int, int]:
-        _, _, project, worktree, kind, at = row
-        return self._code(project), self._code(worktree), self._code(kind), at
-
-    def _code(self, name: str) -> int:
-        return self._codes.setdefault(name, len(self._codes))
-
-    def _chosen(self, within: Within) -> Ints:
-        """The places in the block of those that are within."""
-        projects, worktrees, kinds, times = self._block.places
-        chosen = times >= within.since
-        if within.projects is not None:
-            chosen &= self._one_of(projects, within.projects)
-        if within.worktree_id:
-            chosen &= self._one_of(worktrees, ("", within.worktree_id))
-        if within.kinds:
-            chosen &= self._one_of(kinds, within.kinds)
-        return np.flatnonzero(chosen)
-
-    def _one_of(self, codes: Ints, names: Iterable[str]) -> NDArray[np.bool_]:
-        chosen = np.zeros(len(codes), np.bool_)
-        for name in names:
-            if name in self._codes:
-                chosen |= codes == self._codes[name]
-        return chosen
-
-    def _cosines(self, query_vector: Floats, chosen: Ints) -> Floats:
-        block, whole = self._block, len(chosen) == len(self._block.numbers)
-        cosines = np.empty(len(chosen), np.float32)
-        # One array for all of them: to get a new one for each thousand takes as long as comparing them.
-        compared = np.empty((COMPARED_AT_ONCE, self.size), np.float32)
-        for start in range(0, len(chosen), COMPARED_AT_ONCE):
-            part = slice(start, start + COMPARED_AT_ONCE)
-            rows = block.vectors[part] if whole else block.vectors[chosen[part]]
-            floats = compared[: len(rows)]
-            floats[...] = rows
-            np.dot(floats, query_vector, out=cosines[part])
-        return cosines / block.lengths[chosen]
 
 
 _VECTORS = """
@@ -146,4 +139,13 @@ select number, vector, project_id, worktree_id, kind, at
    and length(vector) = :size
  order by number
  limit :limit
+"""
+
+_LAST_LEFT_OUT = """
+select number
+  from vectors
+ where length(vector) = :size
+ order by number desc
+ limit 1
+offset :most
 """
