@@ -26,7 +26,7 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup run test test-slow test-clients test-browser pictures chaos fuzz check format bench clean
+.PHONY: help setup run test test-slow test-clients test-browser plugins pictures chaos fuzz check format bench clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -52,6 +52,9 @@ test-clients: $(STAMP) ## Install the real harnesses and keep the same promises 
 test-browser: $(STAMP) ## Use the dashboard in a real browser, every page and every action
 	@$(BIN)/python tests/browser/install.py
 	@$(BIN)/python -m pytest --quiet tests/browser $(ARGS)
+
+plugins: $(STAMP) ## Write the plugins of the harnesses again, from what the package says
+	@$(BIN)/holdfast plugin . 2>/dev/null
 
 pictures: $(STAMP) ## Take the pictures of the dashboard that the README shows
 	@$(BIN)/python tests/browser/install.py

@@ -1,4 +1,4 @@
-"""Setup and unsetup: show what would change, ask, have it written; `plugin` writes the same as one folder.
+"""Setup and unsetup: show what would change, ask, have it written.
 
 Each harness defines its own entries; `files.install` merges them into its files.
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from holdfast import __version__, config, harnesses, skills
+from holdfast import config, harnesses
 from holdfast.cli import access
 from holdfast.cli.commands.import_export import inherit_or_offer
 from holdfast.cli.options import command, inherit_option, json_option
@@ -31,14 +31,13 @@ from holdfast.engine.health.installation import (
     in_project,
     plugin_files,
     programs,
-    relay_command,
     status_command_for,
     tool_entries,
 )
 from holdfast.errors import HoldfastError
-from holdfast.files import atomic, install
+from holdfast.files import install
 from holdfast.files.install import InstallChange, Plan, Report, Role, Verb, read_manifest
-from holdfast.harnesses.base import Harness, InProject, MidTurn, Pluggable, StatusLine
+from holdfast.harnesses.base import Harness, InProject, MidTurn, StatusLine
 
 
 def _options(function: Callable[..., None]) -> Callable[..., None]:
@@ -377,54 +376,3 @@ def refuse_to_tell_twice(home: Path, chosen: Iterable[Harness], root: Path | Non
                 f"{harness.title} is set up for all projects already, and would be told twice here",
                 f"run `holdfast unsetup {harness.name}` first, if you want it in this project alone",
             )
-
-
-@command("holdfast plugin HARNESS ./holdfast-plugin", "holdfast plugin HARNESS ~/plugins/holdfast")
-@click.argument("name", metavar="HARNESS")
-@click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, resolve_path=True, path_type=Path))
-@json_option()
-def plugin(*, name: str, folder: Path, as_json: bool) -> None:
-    """Write hooks, tools, skills and commands as a plugin that a harness loads.
-
-    DIR is made, or renewed if it holds our plugin already; a folder with anything else in it is refused. The
-    plugin works with this installation and this Holdfast home, and brings no status line. Use it instead of
-    `holdfast setup`, not beside it.
-    """
-    harness, home = harnesses.get(name), access.home()
-    if not isinstance(harness, Pluggable):
-        able = [known for known in harnesses.names() if isinstance(harnesses.get(known), Pluggable)]
-        raise HoldfastError(f"{harness.title} loads no plugin of ours", f"these do: {', '.join(able)}")
-    files = harness.plugin(
-        command_for(harness, home), relay_command(harness, home), skills.shipped(), __version__
-    )
-    _check_folder(folder, files)
-    install.apply(install.plan_setup((), copies(home), home, access.now()))
-    for file in files:
-        atomic.write(folder / file.file, file.content)
-    paths = [str(folder / file.file) for file in files]
-    if as_json:
-        give_json({"harness": harness.name, "folder": str(folder), "files": paths})
-    else:
-        give("\n".join(paths))
-    _advise(harness, home, folder)
-
-
-def _check_folder(folder: Path, files: Sequence[WantedCopy]) -> None:
-    """Raise HoldfastError unless the folder is empty or holds an earlier Holdfast plugin."""
-    try:
-        strange = folder.exists() and any(folder.iterdir()) and not (folder / files[0].file).is_file()
-    except OSError as error:
-        raise HoldfastError(f"`{folder}` cannot be looked into: {error.strerror}", "name another") from error
-    if strange:
-        raise HoldfastError(
-            f"`{folder}` holds other things, and no plugin of ours", "name a folder that is new or empty"
-        )
-
-
-def _advise(harness: Harness, home: Path, folder: Path) -> None:
-    if connections.installed(home, harness):
-        say(
-            f"\nnote: {harness.title} is connected by setup already, and would be told everything twice; "
-            f"run `holdfast unsetup {harness.name}` before you use the plugin"
-        )
-    say(f"next: `{harness.program} --plugin-dir {folder}`, or add it to a marketplace of yours")
