@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from holdfast.harnesses.plugin_folder import MISSING
-from tests.clients.claude import Claude
+from tests.clients.claude import Claude, Json, Result
 from tests.clients.model_server import ModelServer, call, say
 from tests.clients.person import LIMIT_S
 from tests.clients.product import TITLE, Product
@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[2]
 RULE = "Never touch the generated files below api/."
 WORDS = "The importer is done, the report is not."
 REMEMBERED = "The staging database is reset every night."
+IN_FULL = ("--output-format", "stream-json", "--verbose")
 TOOLS = ("--allowedTools", "mcp__plugin_holdfast_holdfast__*")
 
 
@@ -99,41 +100,41 @@ def test_beside_setup_nothing_happens_twice(
     allowed = ("--allowedTools", "mcp__holdfast__*", "mcp__plugin_holdfast_holdfast__*")
     session = claude.prompt(f"Port the importer. {RULE}", *allowed).session
     claude.prompt("/compact", *allowed, resume=session)
-    claude.prompt("Go on.", *allowed, resume=session)
+    last = lines_of(claude.prompt("Go on.", *IN_FULL, "--include-hook-events", *allowed, resume=session))
     request = server.last().text
     assert request.count(TITLE) == 1
     assert WORDS in request
     assert "not to be kept" not in request[request.rindex(TITLE) :]
-    hooks = [line for line in hook_runs(claude, session) if "holdfast.sh" in line]
-    assert hooks
-    assert not [line for line in hooks if TITLE in line]
-
-
-def hook_runs(claude: Claude, session: str) -> list[str]:
-    """What the transcript notes about hooks that ran."""
-    records = claude.records(session)
-    return [json.dumps(one) for one in records if one.get("type") == "attachment" and "hook" in json.dumps(one)]
+    prompts = [line["stdout"] for line in last if line.get("hook_event") == "UserPromptSubmit" and "stdout" in line]
+    assert len(prompts) == 2, "setup's hook and the plugin's were both called"
+    assert len([stdout for stdout in prompts if stdout]) <= 1
+    assert len(package.json("sessions")) == 1
 
 
 def test_without_the_package_it_says_so_once_and_harms_nobody(
     claude: Claude, server: ModelServer, plugin: Path
 ) -> None:
     server.script(say("ok"), say("ok"))
-    told_user = [messages_to_user(claude) for _ in range(2)]
-    assert [messages.count(MISSING) for messages in told_user] == [1, 0]
+    assert [missing_messages(lines_of(claude.prompt("Say ok.", *IN_FULL))) for _ in range(2)] == [1, 0]
     assert MISSING not in server.last().text
     assert not (claude.home / ".holdfast").exists()
 
 
-def messages_to_user(claude: Claude) -> list[str]:
-    """What hooks have the user told in one prompt, which is answered as if they were not there."""
-    flags = ("--output-format", "stream-json", "--verbose")
-    done = claude.prompt("Say ok.", *flags)
+def lines_of(done: Result) -> list[Json]:
+    """Everything that a run printed, which was answered as it should be, with no tool server that failed."""
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert lines[-1]["result"] == "ok"
     (init,) = [line for line in lines if line.get("subtype") == "init"]
     assert {server["status"] for server in init["mcp_servers"]} <= {"connected", "pending"}
-    return [MISSING for line in lines if MISSING in json.dumps(line) and line.get("subtype") == "informational"]
+    return lines
+
+
+def missing_messages(lines: Sequence[Json]) -> int:
+    """How many hooks say to the user that Holdfast is missing, and nothing else."""
+    outputs = [str(line.get("stdout", "")) for line in lines if line.get("subtype") == "hook_response"]
+    said = [json.loads(output) for output in outputs if output]
+    assert {json.dumps(one) for one in said} <= {json.dumps({"systemMessage": MISSING})}
+    return len(said)
 
 
 def test_it_leaves_no_trace_when_it_is_taken_away(
