@@ -167,6 +167,15 @@ def plan_setup(
     )
 
 
+def command_to_wrap(entry: InstallEntry, home: Path) -> str:
+    """The user's command around which setup would put Holdfast's, and has not yet; empty if there is none."""
+    content = atomic.read(Path(entry.file)) if isinstance(entry, WantedMember) and entry.wraps else None
+    if content is None or not isinstance(entry, WantedMember):
+        return ""
+    mark = _mark(home, read_manifest(home), [entry.identity])
+    return json_text.command_to_wrap(_text(Path(entry.file), content), entry, mark)
+
+
 def plan_copies(copies: Iterable[WantedCopy], home: Path) -> list[Copy]:
     """What setup would do to each of these files."""
     manifest = read_manifest(home)
