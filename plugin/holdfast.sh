@@ -16,6 +16,15 @@ notice='{"systemMessage": "Holdfast is not installed, so its plugin does nothing
 hooks_are_set_up() { grep -qs -F "__import__('hook').main(p)" "${CLAUDE_CONFIG_DIR:-$HOME/.claude}/settings.json" "$CLAUDE_PROJECT_DIR/.claude/settings.local.json"; }
 tools_are_set_up() { grep -qs '"/[^"]*/bin/relay\.py"' "${CLAUDE_CONFIG_DIR:-$HOME}/.claude.json" "$CLAUDE_PROJECT_DIR/.mcp.json"; }
 
+# Prints the path of this file in the current folder or the next above it that has one.
+above() {
+    folder=$PWD
+    while [ "$folder" ] && ! [ -f "$folder/$1" ]; do
+        folder=${folder%/*}
+    done
+    printf '%s\n' "$folder/$1"
+}
+
 # Finds the Python that runs Holdfast's programs.
 find_python() {
     python=

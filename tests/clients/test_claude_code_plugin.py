@@ -14,7 +14,7 @@ from holdfast.harnesses.plugin_folder import MISSING
 from tests.clients.claude import Claude, Json, Result
 from tests.clients.model_server import ModelServer, call, say
 from tests.clients.person import LIMIT_S
-from tests.clients.product import TITLE, Product
+from tests.clients.product import TITLE, Product, installed_package
 
 ROOT = Path(__file__).parents[2]
 RULE = "Never touch the generated files below api/."
@@ -37,13 +37,8 @@ def plugin(claude: Claude) -> Path:
 
 @pytest.fixture
 def package(claude: Claude) -> Iterator[Product]:
-    """The package where `uv tool install` and `pipx` put it, and nothing set up."""
-    claude.put_holdfast_on_path()
-    product = Product(claude)
-    try:
+    with installed_package(claude) as product:
         yield product
-    finally:
-        product.end()
 
 
 def told(claude: Claude, *words: str) -> str:

@@ -9,6 +9,15 @@ home=${HOLDFAST_HOME:-$HOME/.holdfast}
 
 # HARNESS: `holdfast plugin` writes here what is peculiar to one harness.
 
+# Prints the path of this file in the current folder or the next above it that has one.
+above() {
+    folder=$PWD
+    while [ "$folder" ] && ! [ -f "$folder/$1" ]; do
+        folder=${folder%/*}
+    done
+    printf '%s\n' "$folder/$1"
+}
+
 # Finds the Python that runs Holdfast's programs.
 find_python() {
     python=

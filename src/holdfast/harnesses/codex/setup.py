@@ -70,15 +70,10 @@ class Installation:
         return distrust or _unreviewed(self._settings(home) / "hooks.json", config, hook_command)
 
     def hook_entries(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
-        """One hook for each event; without a matcher it is called for every source."""
+        file = self._settings(home) / "hooks.json"
         return tuple(
-            WantedEntry(
-                file=self._settings(home) / "hooks.json",
-                path=("hooks", event),
-                value={"hooks": [{"type": "command", "command": hook_command, "timeout": seconds}]},
-                identity=hook_command,
-            )
-            for event, seconds in TIMEOUTS
+            WantedEntry(file, ("hooks", event), group, identity=hook_command)
+            for event, group in hooks_by_event(hook_command).items()
         )
 
     def tool_entries(self, relay: Sequence[str], home: Path) -> tuple[InstallEntry, ...]:
@@ -101,6 +96,14 @@ class Installation:
         return Path(self._folder) if self._folder else home / ".codex"
 
 
+def hooks_by_event(hook_command: str) -> dict[str, Json]:
+    """One hook for each event; without a matcher it is called for every source."""
+    return {
+        event: {"hooks": [{"type": "command", "command": hook_command, "timeout": seconds}]}
+        for event, seconds in TIMEOUTS
+    }
+
+
 _REMEDY = "start `codex`, look at the hooks in its review dialog (or by `/hooks`) and trust them"
 _TRUST = "start `codex` there and say that you trust the folder"
 _ENABLE = "start `codex` and turn them on again by `/hooks`"
@@ -119,7 +122,7 @@ class _Handler:
 
 def _unreviewed(hooks: Path, config: Path, command: str) -> SetupBlocker | None:
     """Why Codex does not call Holdfast's hooks in this file; None if it does."""
-    states = {key: mapping(state) for key, state in mapping(_table(config, "hooks").get("state")).items()}
+    states = {key: mapping(state) for key, state in mapping(settings_table(config, "hooks").get("state")).items()}
     unknown = edited = off = 0
     for handler in _handlers(hooks, command):
         state = mapping(next((states[key] for key in handler.keys if key in states), None))
@@ -139,7 +142,7 @@ def _unreviewed(hooks: Path, config: Path, command: str) -> SetupBlocker | None:
 
 def _distrust(config: Path, root: Path) -> SetupBlocker | None:
     """Why Codex does not read the settings of this project at all; None if it does."""
-    projects = _table(config, "projects")
+    projects = settings_table(config, "projects")
     entries = (mapping(projects.get(str(path))) for path in (root, root.resolve(), _main_worktree(root)))
     if any(text(project, "trust_level") == "trusted" for project in entries):
         return None
@@ -191,7 +194,7 @@ def _hash(label: str, group: Mapping[str, object], handler: Mapping[str, object]
     return f"sha256:{hashlib.sha256(whole.encode(errors='replace')).hexdigest()}"
 
 
-def _table(file: Path, name: str) -> Mapping[str, object]:
+def settings_table(file: Path, name: str) -> Mapping[str, object]:
     """One table of Codex's settings; an empty one if it cannot be read."""
     try:
         settings = tomllib.loads(file.read_text(encoding="utf-8-sig"))
