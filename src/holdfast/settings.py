@@ -299,6 +299,10 @@ class MemoryFlush:
     show_in_system_prompt: bool = _setting(
         default=True, doc="Whether what is to be given as `system` is given; the rest always is."
     )
+    hold_agent: bool = _setting(
+        default=True,
+        doc="Whether an agent that has to answer is kept from stopping until it did, once in a window.",
+    )
     once_per_window: bool = _setting(
         default=True, doc="Whether each is given once in a window, not with every prompt."
     )

@@ -12,12 +12,12 @@ import click
 
 from holdfast import __version__, harnesses, skills
 from holdfast.cli import access
-from holdfast.cli.commands.setup import copies
+from holdfast.cli.commands.setup import prepare as make_ready
 from holdfast.cli.options import command, json_option
 from holdfast.cli.printing import give, give_json, say
 from holdfast.core.events.install_request import WantedCopy
 from holdfast.errors import HoldfastError
-from holdfast.files import atomic, install
+from holdfast.files import atomic
 from holdfast.harnesses.base import Harness, Pluggable
 from holdfast.harnesses.plugin_folder import LAUNCHER_FILE
 
@@ -42,8 +42,7 @@ def plugin(*, folder: Path | None, names: tuple[str, ...], prepare: bool, as_jso
     With --prepare it writes hook and relay into the Holdfast home, as setup does; a plugin calls this itself.
     """
     if prepare:
-        home = access.home()
-        install.apply(install.plan_setup((), copies(home), home, access.now()))
+        make_ready(access.home())
         return
     if folder is None:
         raise HoldfastError("no folder was named", "`holdfast plugin ./holdfast-plugins`, for example")

@@ -139,11 +139,18 @@ def renew(home: Path) -> None:
     for_user = [harness for harness in every if connections.is_for_user(home, harness)]
     if for_user:
         _renew(for_user, home, None)
+    else:
+        prepare(home)
     roots = dict.fromkeys(root for harness in every for root in connections.projects(home, harness))
     # A deleted project is not created again for its settings.
     for root in filter(Path.is_dir, roots):
         there = [harness for harness in every if root in connections.projects(home, harness)]
         _renew(in_project(there, root), home, root)
+
+
+def prepare(home: Path) -> None:
+    """Write hook and relay into the home, for plugins."""
+    install.apply(install.plan_setup((), copies(home), home, access.now()))
 
 
 def _renew(chosen: Sequence[Harness], home: Path, root: Path | None) -> None:

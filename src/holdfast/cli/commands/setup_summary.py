@@ -94,7 +94,7 @@ def _injected(config: Config) -> Iterator[str]:
         percents = " and ".join(", ".join(f"{one.percent}" for one in flush.thresholds).rsplit(", ", 1))
         yield f"is asked at {percents} % of the window to write down what must last"
         urgent = [f"{one.percent}" for one in flush.thresholds if one.is_urgent]
-        if urgent:
+        if urgent and flush.hold_agent:
             yield f"is kept from stopping once, at {' and '.join(urgent)} %, until it has answered that"
     if config.pressure.advice:
         yield "is advised to start afresh after its second compaction, once"

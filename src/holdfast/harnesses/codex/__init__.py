@@ -13,7 +13,7 @@ import msgspec
 
 from holdfast.core.brief.brief_input import KeptByHarness
 from holdfast.harnesses import hook_payload
-from holdfast.harnesses.base import Harness, Opening, Way
+from holdfast.harnesses.base import Harness, Opening, SetupBlocker, Way
 from holdfast.harnesses.codex import hooks, plugin_folder, setup, transcript
 from holdfast.harnesses.fields import text
 
@@ -63,8 +63,14 @@ class Codex(setup.Installation):
             case Way.RESUME:
                 return (*prompt_options, "resume", *(words or ("--last",)))
 
+    def setup_blocker(self, home: Path, hook_command: str) -> SetupBlocker | None:
+        blocker = super().setup_blocker(home, hook_command)
+        if blocker or setup.has_hooks(self._settings(home), hook_command):
+            return blocker
+        return plugin_folder.unreviewed(self._in(home) / "config.toml")
+
     def has_plugin(self, home: Path) -> bool:
-        return plugin_folder.is_turned_on(setup.settings_table(self._in(home) / "config.toml", "plugins"))
+        return plugin_folder.is_turned_on(self._in(home) / "config.toml")
 
     def opening(self, prompt: str) -> Opening:
         return Opening((self.program, prompt), (self.program, "exec", prompt))

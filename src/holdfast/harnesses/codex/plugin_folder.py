@@ -6,14 +6,15 @@ The marketplace is the folder that holds `.agents/plugins/marketplace.json`.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
-from pathlib import PurePath
+from collections.abc import Sequence
+from pathlib import Path, PurePath
 from typing import Final
 
 from holdfast.core.events.install_request import Json, Skill, WantedCopy, skill_copies
 from holdfast.harnesses import plugin_folder
+from holdfast.harnesses.base import SetupBlocker
 from holdfast.harnesses.codex import hooks, setup
-from holdfast.harnesses.fields import mapping
+from holdfast.harnesses.fields import mapping, text
 from holdfast.harnesses.plugin_folder import LAUNCHER_FILE, NAME, json_file, text_file
 
 FOLDER: Final = PurePath("extensions", "codex")
@@ -59,10 +60,31 @@ def install_commands(folder: str) -> tuple[str, ...]:
     return (f"codex plugin marketplace add {shlex.quote(folder)}", f"codex plugin add {NAME}@{NAME}")
 
 
-def is_turned_on(plugins: Mapping[str, object]) -> bool:
-    """Whether this table of its settings turns the plugin on, from whatever marketplace it came."""
-    states = {id.partition("@")[0]: mapping(state) for id, state in plugins.items()}
-    return mapping(states.get(NAME)).get("enabled") is True
+def is_turned_on(config: Path) -> bool:
+    """Whether these settings turn the plugin on."""
+    return bool(_turned_on(config))
+
+
+def unreviewed(config: Path) -> SetupBlocker | None:
+    """Why Codex does not call the plugin's hooks; None if it does, or there is no plugin."""
+    states = mapping(setup.settings_table(config, "hooks").get("state"))
+    labels = [setup.label_of(event) for event, _ in setup.TIMEOUTS]
+    keys = [f"{id}:{_HOOKS}:{label}:0:0" for id in _turned_on(config) for label in labels]
+    unknown = sum(not text(mapping(states.get(key)), "trusted_hash") for key in keys)
+    if not unknown:
+        return None
+    problem = f"{unknown} hooks of the plugin wait for a review, and until then Codex silently ignores them"
+    return SetupBlocker(problem, setup.REMEDY)
+
+
+def _turned_on(config: Path) -> list[str]:
+    """The ids of the plugin that these settings turn on, from whatever marketplaces it came."""
+    plugins = setup.settings_table(config, "plugins")
+    return [
+        id
+        for id, state in plugins.items()
+        if id.partition("@")[0] == NAME and mapping(state).get("enabled") is True
+    ]
 
 
 def _marketplace() -> Json:

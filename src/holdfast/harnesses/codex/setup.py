@@ -104,7 +104,7 @@ def hooks_by_event(hook_command: str) -> dict[str, Json]:
     }
 
 
-_REMEDY = "start `codex`, look at the hooks in its review dialog (or by `/hooks`) and trust them"
+REMEDY: Final = "start `codex`, look at the hooks in its review dialog (or by `/hooks`) and trust them"
 _TRUST = "start `codex` there and say that you trust the folder"
 _ENABLE = "start `codex` and turn them on again by `/hooks`"
 _SHORT = ("session_end", "interrupt")
@@ -118,6 +118,11 @@ class _Handler:
     keys: tuple[str, ...]
     hash: str
     """Empty if it has fields whose effect on the hash is unknown."""
+
+
+def has_hooks(folder: Path, command: str) -> bool:
+    """Whether `hooks.json` in this folder calls this command."""
+    return any(True for _ in _handlers(folder / "hooks.json", command))
 
 
 def _unreviewed(hooks: Path, config: Path, command: str) -> SetupBlocker | None:
@@ -136,7 +141,7 @@ def _unreviewed(hooks: Path, config: Path, command: str) -> SetupBlocker | None:
             if unknown
             else f"{edited} of Holdfast's hooks changed and wait again"
         )
-        return SetupBlocker(f"{problem} for a review, and until then Codex silently ignores them", _REMEDY)
+        return SetupBlocker(f"{problem} for a review, and until then Codex silently ignores them", REMEDY)
     return SetupBlocker(f"{off} of Holdfast's hooks are turned off", _ENABLE) if off else None
 
 
@@ -169,12 +174,17 @@ def _handlers(file: Path, command: str) -> Iterator[_Handler]:
     hooks = mapping({} if isinstance(read, Skipped) else read.get("hooks"))
     paths = dict.fromkeys((str(file), str(file.resolve())))
     for event, groups in hooks.items():
-        label = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", event).lower()
+        label = label_of(event)
         for number, group in enumerate(items(groups)):
             for nth, handler in enumerate(items(mapping(group).get("hooks"))):
                 if text(mapping(handler), "command") == command:
                     keys = tuple(f"{path}:{label}:{number}:{nth}" for path in paths)
                     yield _Handler(keys, _hash(label, mapping(group), mapping(handler)))
+
+
+def label_of(event: str) -> str:
+    """How Codex names an event where it notes what its user trusts."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", event).lower()
 
 
 def _hash(label: str, group: Mapping[str, object], handler: Mapping[str, object]) -> str:
