@@ -76,6 +76,8 @@ def test_before_risky_operations_stands_in_its_own_words() -> None:
     assert "before a risky operation" in text_of(EVERY["session-checkpoint"])
 
 
-@pytest.mark.parametrize("name", ["session-checkpoint", "holdfast-handoff", "holdfast-pickup", "holdfast-recall"])
+@pytest.mark.parametrize(
+    "name", ["session-checkpoint", "holdfast-handoff", "holdfast-pickup", "holdfast-recall"]
+)
 def test_each_says_in_a_line_what_it_did(name: str) -> None:
     assert "ell the user in one line" in text_of(EVERY[name])

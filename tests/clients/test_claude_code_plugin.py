@@ -100,7 +100,9 @@ def test_beside_setup_nothing_happens_twice(
     assert request.count(TITLE) == 1
     assert WORDS in request
     assert "not to be kept" not in request[request.rindex(TITLE) :]
-    prompts = [line["stdout"] for line in last if line.get("hook_event") == "UserPromptSubmit" and "stdout" in line]
+    prompts = [
+        line["stdout"] for line in last if line.get("hook_event") == "UserPromptSubmit" and "stdout" in line
+    ]
     assert len(prompts) == 2, "setup's hook and the plugin's were both called"
     assert len([stdout for stdout in prompts if stdout]) <= 1
     assert len(package.json("sessions")) == 1

@@ -73,9 +73,7 @@ def test_beside_setup_nothing_happens_twice(
     assert len(package.json("sessions")) == 1
 
 
-def test_without_the_package_nothing_is_harmed(
-    opencode: OpenCode, server: ModelServer, plugin: Path
-) -> None:
+def test_without_the_package_nothing_is_harmed(opencode: OpenCode, server: ModelServer, plugin: Path) -> None:
     server.script(say("ok"))
     done = opencode.prompt("Say ok.")
     assert done.code == 0, done.stderr

@@ -16,7 +16,11 @@ import pytest
 from holdfast import hook, relay
 from holdfast.harnesses.plugin_folder import MISSING, Launcher
 
-INITIALIZE = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+INITIALIZE = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
+    "clientInfo": {"name": "t", "version": "1"},
+}
 SET_UP = "__import__('hook').main(p)"
 
 
@@ -186,7 +190,9 @@ def test_where_setup_installed_hooks_the_plugin_has_none(machine: Machine) -> No
 def test_where_setup_installed_the_server_the_plugin_has_no_tools(machine: Machine, indent: int) -> None:
     machine.install_programs()
     args = ["-I", "-S", "/home/ann lee/.holdfast/bin/relay.py", "alpha"]
-    (machine.root / "servers.json").write_text(json.dumps({"mcpServers": {"holdfast": {"args": args}}}, indent=indent))
+    (machine.root / "servers.json").write_text(
+        json.dumps({"mcpServers": {"holdfast": {"args": args}}}, indent=indent)
+    )
     (answer,) = machine.speak({"id": 0, "method": "initialize", "params": INITIALIZE})
     assert answer["result"]["capabilities"] == {}
     assert machine.run("hook").count("|alpha|") == 1

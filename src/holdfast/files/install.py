@@ -182,9 +182,7 @@ def plan_copies(copies: Iterable[WantedCopy], home: Path) -> list[Copy]:
     known = {one.path: one for one in manifest.copied}
     wanted_copies = tuple(copies)
     renamed = _renamed(wanted_copies, manifest)
-    return [
-        _copy(one, known.get(Path(one.file)), renamed.get(Path(one.file)), home) for one in wanted_copies
-    ]
+    return [_copy(one, known.get(Path(one.file)), renamed.get(Path(one.file)), home) for one in wanted_copies]
 
 
 def _renamed(copies: Iterable[WantedCopy], manifest: Manifest) -> dict[Path, CopiedFile]:

@@ -23,9 +23,7 @@ def files_in(folder: Path) -> dict[str, bytes]:
 def test_the_repository_holds_what_is_written() -> None:
     written = {str(file.file): file.content for file in plugin_files(pluggable())}
     held = {
-        f"{folder}/{name}": content
-        for folder in FOLDERS
-        for name, content in files_in(ROOT / folder).items()
+        f"{folder}/{name}": content for folder in FOLDERS for name, content in files_in(ROOT / folder).items()
     }
     assert sorted(held) == sorted(written), "run `make plugins`"
     different = [name for name, content in written.items() if held[name] != content]

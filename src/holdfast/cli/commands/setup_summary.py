@@ -28,7 +28,9 @@ def files_line(report: Report, home: Path) -> str:
 def changed_files(changes: Iterable[InstallChange]) -> list[str]:
     """A line for each file that would not stay as it is."""
     return [
-        f"{_INDENT}{change.path} would be {change.verb}" for change in changes if change.verb is not Verb.UNCHANGED
+        f"{_INDENT}{change.path} would be {change.verb}"
+        for change in changes
+        if change.verb is not Verb.UNCHANGED
     ]
 
 

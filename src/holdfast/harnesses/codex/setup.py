@@ -127,7 +127,9 @@ def has_hooks(folder: Path, command: str) -> bool:
 
 def _unreviewed(hooks: Path, config: Path, command: str) -> SetupBlocker | None:
     """Why Codex does not call Holdfast's hooks in this file; None if it does."""
-    states = {key: mapping(state) for key, state in mapping(settings_table(config, "hooks").get("state")).items()}
+    states = {
+        key: mapping(state) for key, state in mapping(settings_table(config, "hooks").get("state")).items()
+    }
     unknown = edited = off = 0
     for handler in _handlers(hooks, command):
         state = mapping(next((states[key] for key in handler.keys if key in states), None))
