@@ -157,8 +157,8 @@ class Brief:
 
     inject: bool = _setting(
         default=True,
-        doc="Whether sessions are given their brief unasked; `holdfast brief`, the agent's tools and handoffs "
-        "give it without this, too.",
+        doc="Whether sessions are given their brief unasked; `holdfast brief`, the agent's tools and "
+        "handoffs give it without this, too.",
     )
     total_chars: int = _setting(
         6_000, "Characters of everything given at the start of a session.", 500, 50_000

@@ -1,4 +1,4 @@
-"""The plugin of the repository's marketplace, in the real Claude Code: the promises of setup are kept without it."""
+"""The plugin of the repository's marketplace, in the real Claude Code, with and without setup."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plugin of the repository's marketplace, in the real Codex: the promises of setup are kept without it."""
+"""The plugin of the repository's marketplace, in the real Codex, with and without setup."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The launcher of a plugin, run as a harness runs it: it finds Holdfast, or says that it is missing, and harms nobody."""
+"""The launcher of a plugin, run as a harness runs it: it finds Holdfast, or says that it is missing."""
 
 from __future__ import annotations
 

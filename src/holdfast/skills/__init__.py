@@ -11,7 +11,6 @@ from typing import Final
 
 from holdfast.core.events.install_request import Skill
 
-
 _FORMER_NAMES: Final = {
     "holdfast-handoff": "handoff",
     "holdfast-pickup": "pickup",

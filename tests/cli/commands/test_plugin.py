@@ -1,4 +1,4 @@
-"""Plugins on the command line: what is written is what the repository holds, and what makes a home ready for them."""
+"""Plugins on the command line: what is written is what the repository holds, and works in an empty home."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.cli.commands.plugin import plugin_files, pluggable
+from holdfast.cli.commands.plugin import pluggable, plugin_files
 from tests.cli.conftest import HARNESS, Person
 
 ROOT = Path(__file__).parents[3]

@@ -105,7 +105,7 @@ def setup(  # noqa: PLR0913 - each is an option
     tooled = [] if no_mcp else chosen
     is_asked = not (yes or dry_run) and sys.stdin.isatty()
     entries = [
-        *_with_status_line(_hooks(chosen, home, user_directory), home, adds_status_line, is_asked=is_asked),
+        *_with_status_line(_hooks(chosen, home, user_directory), home, adds=adds_status_line, is_asked=is_asked),
         *tool_entries(tooled, home, user_directory),
     ]
     brought = [
@@ -156,7 +156,7 @@ def prepare(home: Path) -> None:
 def _renew(chosen: Sequence[Harness], home: Path, root: Path | None) -> None:
     user_directory = Path.home()
     tooled = [harness for harness in chosen if has_tools(harness, home, user_directory)]
-    hooks = _with_status_line(_hooks(chosen, home, user_directory), home, None, is_asked=False)
+    hooks = _with_status_line(_hooks(chosen, home, user_directory), home, adds=None, is_asked=False)
     entries = [*hooks, *tool_entries(tooled, home, user_directory)]
     brought = [
         *copies(home),
@@ -177,7 +177,7 @@ def _planned(
 
 
 def _with_status_line(
-    entries: Iterable[InstallEntry], home: Path, adds: bool | None, *, is_asked: bool
+    entries: Iterable[InstallEntry], home: Path, *, adds: bool | None, is_asked: bool
 ) -> Iterator[InstallEntry]:
     """The entries, without a status line that would come below one of the user's, unless they want it."""
     for entry in entries:

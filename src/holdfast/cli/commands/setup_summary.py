@@ -1,4 +1,4 @@
-"""Setup summary: what setup did, what agents will be given from then on, and how to undo it, for a person to read."""
+"""Setup summary: what setup did, what agents will be given from then on, and how to undo it."""
 
 from __future__ import annotations
 
@@ -78,7 +78,8 @@ def _promises(config: Config, *, has_tools: bool) -> Iterator[str]:
     for text in _injected(config):
         yield f"{_INDENT}- {text}"
     if has_tools:
-        yield f"{_INDENT}- has {len(table.names())} tools, which take about {table.token_cost():,} tokens of its window"
+        tools, tokens = len(table.names()), table.token_cost()
+        yield f"{_INDENT}- has {tools} tools, which take about {tokens:,} tokens of its window"
 
 
 def _injected(config: Config) -> Iterator[str]:
@@ -86,11 +87,12 @@ def _injected(config: Config) -> Iterator[str]:
     brief, total = config.continuity.recovery_budget_chars, config.brief.total_chars
     if config.brief.inject:
         yield (
-            f"is given a brief of the work that it continues: after a compaction of up to {brief:,} characters, "
-            f"at a start of up to {max(brief, total):,}"
+            "is given a brief of the work that it continues: "
+            f"after a compaction of up to {brief:,} characters, at a start of up to {max(brief, total):,}"
         )
     if config.pressure.show_in_context:
-        yield f"is told with each prompt how full its window is, from {config.pressure.show_from_percent} % on"
+        percent = config.pressure.show_from_percent
+        yield f"is told with each prompt how full its window is, from {percent} % on"
     flush = config.memory_flush
     if flush.enabled and flush.thresholds:
         percents = " and ".join(", ".join(f"{one.percent}" for one in flush.thresholds).rsplit(", ", 1))

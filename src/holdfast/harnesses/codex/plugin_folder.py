@@ -34,8 +34,8 @@ _RELAY: Final = (
     'exec sh "$launcher" relay'
 )
 _MORE: Final = (
-    "Then start `codex`, look at the plugin's hooks in the dialog that it opens (or by `/hooks`) and trust them:\n"
-    "until then it passes them over.\n\n"
+    "Then start `codex`, look at the plugin's hooks in the dialog that it opens (or by `/hooks`) and trust\n"
+    "them: until then it passes them over.\n\n"
 )
 
 
