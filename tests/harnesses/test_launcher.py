@@ -189,7 +189,7 @@ def test_where_setup_installed_hooks_the_plugin_has_none(machine: Machine) -> No
 @pytest.mark.parametrize("indent", [None, 2])
 def test_where_setup_installed_the_server_the_plugin_has_no_tools(machine: Machine, indent: int) -> None:
     machine.install_programs()
-    args = ["-I", "-S", "/home/ann lee/.holdfast/bin/relay.py", "alpha"]
+    args = ["-I", "-S", "/home/you there/.holdfast/bin/relay.py", "alpha"]
     (machine.root / "servers.json").write_text(
         json.dumps({"mcpServers": {"holdfast": {"args": args}}}, indent=indent)
     )

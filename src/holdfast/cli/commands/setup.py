@@ -104,8 +104,9 @@ def setup(  # noqa: PLR0913 - each is an option
     chosen = in_project(selected, root) if root else selected
     tooled = [] if no_mcp else chosen
     is_asked = not (yes or dry_run) and sys.stdin.isatty()
+    hooks = _hooks(chosen, home, user_directory)
     entries = [
-        *_with_status_line(_hooks(chosen, home, user_directory), home, adds=adds_status_line, is_asked=is_asked),
+        *_with_status_line(hooks, home, adds=adds_status_line, is_asked=is_asked),
         *tool_entries(tooled, home, user_directory),
     ]
     brought = [

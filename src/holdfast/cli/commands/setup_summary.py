@@ -6,6 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from holdfast.cli.printing import short_path
+from holdfast.core.brief.brief_input import Reason
+from holdfast.core.brief.budget import budget_for
+from holdfast.engine.briefing.resume import limit_of
+from holdfast.engine.engine import budget_settings_of
 from holdfast.engine.tools import table
 from holdfast.files.install import InstallChange, Report, Verb
 from holdfast.harnesses.base import Harness, Pluggable
@@ -21,8 +25,8 @@ def files_line(report: Report, home: Path) -> str:
     if not parts:
         return "every file is as it should be already"
     backups = short_path(str(home / "backups"))
-    kept = f"; what was changed is in {backups} as it was" if counts[Verb.CHANGED] else ""
-    return f"{', '.join(parts)}{kept}"
+    where = f"; what was changed is in {backups} as it was" if counts[Verb.CHANGED] else ""
+    return f"{', '.join(parts)}{where}"
 
 
 def changed_files(changes: Iterable[InstallChange]) -> list[str]:
@@ -50,7 +54,10 @@ def summary(
     if absent:
         lines.append(f"not found: {titles(absent)}")
     lines.append(f"files: {files_line(report, home)}")
-    lines += [f"\nfrom now on, a session of {titles(chosen)}", *_promises(config, has_tools=has_tools)]
+    lines += [
+        f"\nfrom now on, a session of {titles(chosen)}",
+        *_promises(chosen, config, has_tools=has_tools),
+    ]
     option = " --project" if root else ""
     if not config.checkpoint.model:
         lines.append("\nno model is asked, and nothing leaves this machine")
@@ -74,21 +81,21 @@ def titles(chosen: Sequence[Harness]) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
-def _promises(config: Config, *, has_tools: bool) -> Iterator[str]:
-    for text in _injected(config):
+def _promises(chosen: Sequence[Harness], config: Config, *, has_tools: bool) -> Iterator[str]:
+    for text in _injected(chosen, config):
         yield f"{_INDENT}- {text}"
     if has_tools:
         tools, tokens = len(table.names()), table.token_cost()
         yield f"{_INDENT}- has {tools} tools, which take about {tokens:,} tokens of its window"
 
 
-def _injected(config: Config) -> Iterator[str]:
+def _injected(chosen: Sequence[Harness], config: Config) -> Iterator[str]:
     """What Holdfast puts in front of an agent by itself, by these settings."""
-    brief, total = config.continuity.recovery_budget_chars, config.brief.total_chars
     if config.brief.inject:
+        compacted, started = (_longest(reason, chosen, config) for reason in (Reason.COMPACT, Reason.STARTUP))
         yield (
             "is given a brief of the work that it continues: "
-            f"after a compaction of up to {brief:,} characters, at a start of up to {max(brief, total):,}"
+            f"after a compaction of up to {compacted:,} characters, at a start of up to {started:,}"
         )
     if config.pressure.show_in_context:
         percent = config.pressure.show_from_percent
@@ -102,3 +109,9 @@ def _injected(config: Config) -> Iterator[str]:
             yield f"is kept from stopping once, at {' and '.join(urgent)} %, until it has answered that"
     if config.pressure.advice:
         yield "is advised to start afresh after its second compaction, once"
+
+
+def _longest(reason: Reason, chosen: Sequence[Harness], config: Config) -> int:
+    """The most characters that a brief for this reason has in one of these harnesses."""
+    settings = budget_settings_of(config)
+    return max(budget_for(reason, settings, limit_of(harness)).brief_most for harness in chosen)
