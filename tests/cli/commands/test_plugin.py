@@ -105,3 +105,15 @@ def test_what_cannot_be_written_is_said(person: Person, words: tuple[str, ...], 
     refused = person.types("plugin", *words, cwd=person.project)
     assert refused.status == 1
     assert said in refused.err
+
+
+def test_doctor_and_status_know_a_harness_by_its_plugin(person: Person) -> None:
+    person.settings.write_text('{"enabledPlugins": {"holdfast@holdfast": true}}')
+    checks = {row["check"]: row for row in person.types("doctor", "--json").json}
+    assert checks["setup"]["ok"]
+    assert checks[f"hooks of {HARNESS}"]["detail"] == "its plugin has them"
+    person.types("plugin", "--prepare")
+    states = {row["name"]: row["state"] for row in person.types("status", "--json").json["harnesses"]}
+    assert states[HARNESS] == "connected"
+    said = person.types("setup", HARNESS, "--yes").err
+    assert "Claude Code has the plugin, too: it leaves hooks and tools to what setup installed" in said

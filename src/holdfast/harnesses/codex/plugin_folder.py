@@ -73,7 +73,7 @@ def unreviewed(config: Path) -> SetupBlocker | None:
     unknown = sum(not text(mapping(states.get(key)), "trusted_hash") for key in keys)
     if not unknown:
         return None
-    problem = f"{unknown} hooks of the plugin wait for a review, and until then Codex silently ignores them"
+    problem = f"{unknown} of the plugin's hooks wait for a review, and until then Codex silently ignores them"
     return SetupBlocker(problem, setup.REMEDY)
 
 
