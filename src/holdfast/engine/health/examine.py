@@ -116,7 +116,7 @@ def harnesses_here(environment: Mapping[str, str]) -> list[Harness]:
 def _connection(harness: Harness, around: Surroundings) -> Iterator[CheckResult]:
     """The quick checks of one harness."""
     home, search_path = around.home, around.environment.get("PATH", "")
-    is_connected = bool(connections.installed(home, harness))
+    is_connected = connections.is_connected(home, harness, around.user_home)
     if not connections.program_of(harness, search_path):
         yield connections.not_installed(harness)
         if not is_connected:
