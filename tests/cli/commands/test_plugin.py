@@ -117,3 +117,4 @@ def test_doctor_and_status_know_a_harness_by_its_plugin(person: Person) -> None:
     assert states[HARNESS] == "connected"
     said = person.types("setup", HARNESS, "--yes").err
     assert "Claude Code has the plugin, too: it leaves hooks and tools to what setup installed" in said
+    assert "Claude Code still has the plugin" in person.types("unsetup", "--yes").err

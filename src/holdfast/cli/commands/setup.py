@@ -16,7 +16,7 @@ import click
 from holdfast import config, harnesses
 from holdfast.cli import access
 from holdfast.cli.commands.import_export import inherit_or_offer
-from holdfast.cli.commands.setup_summary import changed_files, plugin_notes, summary
+from holdfast.cli.commands.setup_summary import changed_files, plugin_notes, remaining_plugins, summary
 from holdfast.cli.options import command, inherit_option, json_option
 from holdfast.cli.printing import give_diff, give_json, say
 from holdfast.core.events.install_request import InstallEntry, WantedCopy
@@ -266,6 +266,8 @@ def unsetup(
     _forget_compiled(home)
     _tell(install.apply(plan), known, as_json=as_json)
     say(f"\nwhat was recorded is still in {home}; `holdfast down` stops the daemon if it runs")
+    for note in remaining_plugins(_absent((), _environment(user_home)), user_directory):
+        say(note)
 
 
 def _leave_worktrees(home: Path, worktrees: Sequence[Path]) -> None:

@@ -75,6 +75,13 @@ def plugin_notes(chosen: Iterable[Harness], user_directory: Path) -> Iterator[st
             yield f"{harness.title} has the plugin, too: it leaves hooks and tools to what setup installed"
 
 
+def remaining_plugins(every: Iterable[Harness], user_directory: Path) -> Iterator[str]:
+    """A line for each harness whose plugin goes on after setup was undone."""
+    for harness in every:
+        if isinstance(harness, Pluggable) and harness.has_plugin(user_directory):
+            yield f"{harness.title} still has the plugin, which goes on: remove it there, too"
+
+
 def titles(chosen: Sequence[Harness]) -> str:
     """These harnesses, as a person lists them."""
     *others, last = (harness.title for harness in chosen)
