@@ -30,7 +30,7 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup run test test-slow test-clients test-browser test-release coverage pictures chaos fuzz \
+.PHONY: help setup run test test-slow test-clients test-browser test-release coverage plugins pictures chaos fuzz \
   check format bench dist check-dist release clean
 
 help: ## List the targets
@@ -67,6 +67,9 @@ coverage: $(RELEASE_STAMP) ## Report which lines the tests run; nothing depends 
 	  echo "note: some tests failed; the report counts what ran" >&2
 	@$(BIN)/python -m coverage combine --quiet
 	@$(BIN)/python -m coverage report
+
+plugins: $(STAMP) ## Write the plugins of the harnesses again, from what the package says
+	@$(BIN)/holdfast plugin . 2>/dev/null
 
 pictures: $(STAMP) ## Take the pictures of the dashboard that the README shows
 	@$(BIN)/python tests/browser/install.py

@@ -24,7 +24,13 @@ def text_of(skill: Skill) -> str:
 
 
 def test_these_come_with_the_package() -> None:
-    assert set(EVERY) == {"holdfast", "session-checkpoint", "handoff", "pickup", "recall"}
+    assert set(EVERY) == {
+        "holdfast",
+        "holdfast-handoff",
+        "holdfast-pickup",
+        "holdfast-recall",
+        "session-checkpoint",
+    }
 
 
 @each
@@ -70,6 +76,8 @@ def test_before_risky_operations_stands_in_its_own_words() -> None:
     assert "before a risky operation" in text_of(EVERY["session-checkpoint"])
 
 
-@pytest.mark.parametrize("name", ["session-checkpoint", "handoff", "pickup", "recall"])
+@pytest.mark.parametrize(
+    "name", ["session-checkpoint", "holdfast-handoff", "holdfast-pickup", "holdfast-recall"]
+)
 def test_each_says_in_a_line_what_it_did(name: str) -> None:
     assert "ell the user in one line" in text_of(EVERY[name])

@@ -155,6 +155,11 @@ class Daemon:
 class Brief:
     """What an agent is given."""
 
+    inject: bool = _setting(
+        default=True,
+        doc="Whether sessions are given their brief unasked; `holdfast brief`, the agent's tools and "
+        "handoffs give it without this, too.",
+    )
     total_chars: int = _setting(
         6_000, "Characters of everything given at the start of a session.", 500, 50_000
     )
@@ -293,6 +298,10 @@ class MemoryFlush:
     enabled: bool = _setting(default=True, doc="Whether the agent is asked at all.")
     show_in_system_prompt: bool = _setting(
         default=True, doc="Whether what is to be given as `system` is given; the rest always is."
+    )
+    hold_agent: bool = _setting(
+        default=True,
+        doc="Whether an agent that has to answer is kept from stopping until it did, once in a window.",
     )
     once_per_window: bool = _setting(
         default=True, doc="Whether each is given once in a window, not with every prompt."

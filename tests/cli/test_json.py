@@ -123,7 +123,7 @@ COMMAND_LINES = [
     ["setup", "claude-code", "--yes"],
     ["unsetup", "--dry-run"],
     ["unsetup", "--yes"],
-    ["plugin", "claude-code", "made-plugin"],
+    ["plugin", "made-plugins", "claude-code"],
     ["completion", "bash"],
     ["service", "status"],
     ["service", "install", "--dry-run"],

@@ -96,6 +96,14 @@ class Codex(Person):
                 app.call("config/batchWrite", edits=[edit])
             app.close()
 
+    def install_plugin(self, marketplace: Path, plugin: str) -> None:
+        """Install a plugin from a marketplace, as the person does by its commands."""
+        # Tests turn plugins off: Codex would look for a marketplace on the network.
+        allowed = self.config.read_text(encoding="utf-8").replace("plugins = false", "plugins = true")
+        self.config.write_text(allowed, encoding="utf-8")
+        self.printed([str(self.binary), "plugin", "marketplace", "add", str(marketplace)])
+        self.printed([str(self.binary), "plugin", "add", plugin])
+
     def start_server(self, *settings: str) -> AppServer:
         """Start the process that serves many sessions; settings are `key=value`."""
         chosen = [word for one in settings for word in ("-c", one)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Final
@@ -37,6 +38,13 @@ class Person:
             "GIT_CONFIG_NOSYSTEM": "1",
             **environment,
         }
+
+    def put_holdfast_on_path(self) -> None:
+        """Make `holdfast` a command of theirs, where tools for the installation of programs put it."""
+        program = self.home / ".local" / "bin" / "holdfast"
+        program.parent.mkdir(parents=True)
+        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m holdfast.cli "$@"\n', encoding="utf-8")
+        program.chmod(0o755)
 
     def make_repository(self) -> None:
         """Make the project a git repository with one commit."""

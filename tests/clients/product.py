@@ -7,8 +7,8 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -76,6 +76,17 @@ class Product:
         self, arguments: Sequence[str], cwd: Path | None, stdin: str
     ) -> subprocess.CompletedProcess[str]:
         return commands.run(arguments, cwd or self._person.project, self._person.env, stdin, limit=LIMIT_S)
+
+
+@contextmanager
+def installed_package(person: Person) -> Generator[Product]:
+    """The package where the programs that install tools put it, and nothing set up."""
+    person.put_holdfast_on_path()
+    product = Product(person)
+    try:
+        yield product
+    finally:
+        product.end()
 
 
 def wait_until(condition: Callable[[], bool], limit: float = LIMIT_S) -> None:

@@ -41,12 +41,12 @@ class TestClaudeCode:
 
     def test_a_skill_is_a_slash_command(self, claude: Claude, server: ModelServer, product: Product) -> None:
         server.script(say("ok"))
-        claude.prompt("/handoff Finish the tax, see TAX-19")
+        claude.prompt("/holdfast-handoff Finish the tax, see TAX-19")
         assert BODY in server.last().text
         assert "Finish the tax, see TAX-19" in server.last().text
 
     def test_the_model_calls_one_itself(self, claude: Claude, server: ModelServer, product: Product) -> None:
-        server.script(call("Skill", skill="pickup"), say("ok"))
+        server.script(call("Skill", skill="holdfast-pickup"), say("ok"))
         claude.prompt("Pick up where the other one stopped.", "--allowedTools", "Skill")
         assert "Begin with its Next Step." in server.last().text
 
@@ -62,7 +62,7 @@ class TestCodex:
         self, codex: Codex, server: ModelServer, product_for_codex: Product
     ) -> None:
         server.script(say("ok"))
-        codex.prompt("$handoff Finish the tax, see TAX-19")
+        codex.prompt("$holdfast-handoff Finish the tax, see TAX-19")
         assert_all_listed(server.last().text)
         assert BODY in server.last().text
         product_for_codex.run("unsetup", "--yes")
@@ -84,7 +84,7 @@ class TestGemini:
     def test_the_model_is_told_of_every_skill_and_calls_one(
         self, gemini: Gemini, server: ModelServer, product: Product
     ) -> None:
-        server.script(call("activate_skill", name="handoff"), say("ok"))
+        server.script(call("activate_skill", name="holdfast-handoff"), say("ok"))
         gemini.prompt("Hand over to another agent.")
         assert_all_listed(server.last().text)
         assert BODY in html.unescape(server.last().text)

@@ -157,7 +157,7 @@ def test_tools_come_with_a_word_where_an_agent_has_instructions(tmp_path: Path) 
     assert isinstance(block, WantedBlock)
     assert block.file == tmp_path / "work" / "AGENTS.md"
     copies = OPENCLAW.guidance(tmp_path, shipped())
-    assert folder / "skills" / "recall" / "SKILL.md" in [copy.file for copy in copies]
+    assert folder / "skills" / "holdfast-recall" / "SKILL.md" in [copy.file for copy in copies]
 
 
 def test_its_settings_or_its_program_show_that_it_is_there(tmp_path: Path) -> None:

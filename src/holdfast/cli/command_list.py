@@ -23,9 +23,9 @@ SECTIONS: Final = {
         "setup": Entry("setup", "setup", "Connect the harnesses on this machine to Holdfast."),
         "unsetup": Entry("setup", "unsetup", "Undo setup: every file is again what it was."),
         "plugin": Entry(
-            "setup",
             "plugin",
-            "Write hooks, tools, skills and commands as a plugin that a harness loads.",
+            "plugin",
+            "Write the plugins by which harnesses install Holdfast themselves.",
         ),
         "status": Entry("health.status", "status", "Show how things stand: problems first."),
         "doctor": Entry("health.doctor", "doctor", "Check that everything works, with a real round trip."),

@@ -91,6 +91,13 @@ def _marked(word: str) -> str:
     return styled(word, "bold") if _is_styled() else f"*{word}*"
 
 
+def give_diff(diff: str) -> None:
+    """Print a unified diff as the result, in colour where the terminal has it."""
+    for line in diff.splitlines():
+        give_styled(line, next((style for start, style in _DIFF_STYLES if line.startswith(start)), ""))
+
+
+_DIFF_STYLES: Final = (("---", "bold"), ("+++", "bold"), ("@@", "dim"), ("-", "red"), ("+", "green"))
 _STYLES: Final = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
 
 

@@ -78,14 +78,7 @@ class Engine:
 
     def budget_settings(self, project: Project) -> BudgetSettings:
         """How much the project's settings allow an agent to be given."""
-        config = self.config(project)
-        continuity = config.continuity
-        return BudgetSettings(
-            continuity.recovery_budget_chars,
-            config.brief.total_chars,
-            continuity.startup_lines,
-            brief_is_capped="continuity.recovery_budget_chars" in config.explicit,
-        )
+        return budget_settings_of(self.config(project))
 
     def is_stopped(self, project: Project) -> bool:
         """Whether an unreadable protective setting forbids storing or sharing anything of a project."""
@@ -109,3 +102,14 @@ class Engine:
 def redactor_of(store: Store, lists: Lists, new_secret: Callable[[], bytes]) -> Redactor:
     """The redactor for texts that go into a store; it also removes wordings that were forgotten there."""
     return Redactor(lists, store.secret(FOR_TAGS, new_secret()), forgotten_wordings(store))
+
+
+def budget_settings_of(config: Config) -> BudgetSettings:
+    """How much these settings allow an agent to be given."""
+    continuity = config.continuity
+    return BudgetSettings(
+        continuity.recovery_budget_chars,
+        config.brief.total_chars,
+        continuity.startup_lines,
+        brief_is_capped="continuity.recovery_budget_chars" in config.explicit,
+    )

@@ -134,8 +134,10 @@ def plan_setup(
         _merge(file, group, records.get(file), mark, _backup_path(home, file, now_ms))
         for file, group in entries_by_file.items()
     ]
-    copied = plan_copies(copies, home)
-    known_copies = {one.path: one for one in manifest.copied}
+    wanted_copies = tuple(copies)
+    copied = plan_copies(wanted_copies, home)
+    renamed = _renamed(wanted_copies, manifest)
+    known_copies = {one.path: one for one in manifest.copied if one not in renamed.values()}
     updated = Manifest(
         tuple((records | {one.record.path: replace(one.record, project=project) for one in merges}).values()),
         tuple((known_copies | {one.record.path: one.record for one in copied if one.record}).values()),
@@ -148,16 +150,46 @@ def plan_setup(
     )
     hidden = (InstallChange(one.file, Role.SETTINGS, one.before, one.after) for one in unseen)
     copies_to_write = (copy.file for copy in copied if not copy.left)
-    left = tuple(copy.file.path for copy in copied if copy.left)
+    removals = tuple(_removed(renamed.values()))
     return Plan(
-        (*records_and_backups, *hidden, *copies_to_write, *(merge.settings for merge in merges)), left=left
+        (
+            *records_and_backups,
+            *hidden,
+            *copies_to_write,
+            *(change for change, can_go in removals if can_go),
+            *(merge.settings for merge in merges),
+        ),
+        tuple(folder for record in renamed.values() for folder in record.folders),
+        (
+            *(copy.file.path for copy in copied if copy.left),
+            *(change.path for change, can_go in removals if not can_go),
+        ),
     )
+
+
+def command_to_wrap(entry: InstallEntry, home: Path) -> str:
+    """The user's command around which setup would put Holdfast's, and has not yet; empty if there is none."""
+    content = atomic.read(Path(entry.file)) if isinstance(entry, WantedMember) and entry.wraps else None
+    if content is None or not isinstance(entry, WantedMember):
+        return ""
+    mark = _mark(home, read_manifest(home), [entry.identity])
+    return json_text.command_to_wrap(_text(Path(entry.file), content), entry, mark)
 
 
 def plan_copies(copies: Iterable[WantedCopy], home: Path) -> list[Copy]:
     """What setup would do to each of these files."""
-    known = {one.path: one for one in read_manifest(home).copied}
-    return [_copy(one, known.get(Path(one.file)), home) for one in copies]
+    manifest = read_manifest(home)
+    known = {one.path: one for one in manifest.copied}
+    wanted_copies = tuple(copies)
+    renamed = _renamed(wanted_copies, manifest)
+    return [_copy(one, known.get(Path(one.file)), renamed.get(Path(one.file)), home) for one in wanted_copies]
+
+
+def _renamed(copies: Iterable[WantedCopy], manifest: Manifest) -> dict[Path, CopiedFile]:
+    """What an earlier version wrote under another name, by the path that it has now."""
+    known = {one.path: one for one in manifest.copied}
+    former = ((Path(one.file), known.get(Path(one.replaces))) for one in copies if one.replaces)
+    return {path: record for path, record in former if record}
 
 
 def plan_unsetup(home: Path, files: Iterable[Path], exclusions: Collection[Exclusion] = ()) -> Plan:
@@ -266,11 +298,12 @@ def _merge(
     return _Merge(_adopted(fresh, text, mark), settings, backups)
 
 
-def _copy(copy: WantedCopy, known: CopiedFile | None, home: Path) -> Copy:
+def _copy(copy: WantedCopy, known: CopiedFile | None, former: CopiedFile | None, home: Path) -> Copy:
     """The file as it is wanted; one outside our home that someone else wrote or changed is left to them."""
     path = Path(copy.file)
     present = atomic.read(path)
-    folders = (*atomic.missing_folders(path), *(known.folders if known else ()))
+    created = [one.folders for one in (known, former) if one]
+    folders = (*atomic.missing_folders(path), *(folder for group in created for folder in group))
     theirs = present not in (None, copy.content) and not path.is_relative_to(home)
     if theirs and known is None and copy.yields:
         return Copy(None, InstallChange(path, Role.COPY, present, present), left=True)

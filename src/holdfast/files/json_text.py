@@ -343,6 +343,15 @@ def insert_member(text: str, member: WantedMember, mark: OwnershipMark) -> Edite
     return EditedText(grown, (Hollow(member.path[:depth], text[holder.start : holder.end]), *edited_text))
 
 
+def command_to_wrap(text: str, member: WantedMember, mark: OwnershipMark) -> str:
+    """Somebody else's command that the member would put ours around; empty if there is none."""
+    depth, present = _deepest_object(scan(text, member.file), text, member)
+    if depth < len(member.path) or not member.wraps or _holds_mark(text, present, mark):
+        return ""
+    span = _command(text, present, member.wraps)
+    return next(strings(text, span)) if span else ""
+
+
 def remove_member(text: str, paths: Iterable[KeyPath], mark: OwnershipMark, file: PurePath) -> str:
     """The text without the objects at `paths` that are ours; what is emptied by that stays.
 

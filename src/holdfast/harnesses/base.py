@@ -371,12 +371,18 @@ class Tooled(Protocol):
 
 @runtime_checkable
 class Pluggable(Protocol):
-    """A harness that can load everything setup installs from one folder, without changes to its settings."""
+    """A harness that can install Holdfast by itself, as a plugin that is the same on every machine."""
 
-    def plugin(
-        self, hook_command: str, relay: Sequence[str], skills: Sequence[Skill], version: str
-    ) -> tuple[WantedCopy, ...]:
-        """The files of that folder, with relative paths; the first names the plugin."""
+    def plugin(self, skills: Sequence[Skill], version: str) -> tuple[WantedCopy, ...]:
+        """The plugin's files, with paths below the one folder that holds the plugins of all harnesses."""
+        ...
+
+    def install_commands(self, folder: str) -> tuple[str, ...]:
+        """The command lines by which its user installs the plugin from that folder."""
+        ...
+
+    def has_plugin(self, home: Path) -> bool:
+        """Whether the plugin is installed and turned on in its user's settings."""
         ...
 
 

@@ -19,14 +19,16 @@ export class Post {
   #carried
   #home
   #command
+  #notify
   #sent = 0
 
-  // Of the environment only the variables named in `carried` travel.
-  constructor({ harness, carried, home, command }) {
+  // Of the environment only the variables named in `carried` travel. `notify` tells the user what the command says to them.
+  constructor({ harness, carried, home, command, notify }) {
     this.#harness = harness
     this.#carried = carried
     this.#home = home
     this.#command = command
+    this.#notify = notify
   }
 
   // The text that the model is to be given, and whether the daemon itself was heard.
@@ -40,7 +42,10 @@ export class Post {
       if (problem.late) return NOTHING
     }
     // Nobody is there: the hook spools the hook event, and starts a daemon.
-    return { text: textIn(await this.#call(body, wait)), heard: false }
+    const answer = await this.#call(body, wait)
+    const message = messageIn(answer)
+    if (message) this.#notify?.(message)
+    return { text: textIn(answer), heard: false }
   }
 
   async #ask(body, wait) {
@@ -123,11 +128,21 @@ function whole(received) {
   return status === `HOLDFAST/1 ok ${body.length}` ? body.toString() : undefined
 }
 
+// What is for the model.
 function textIn(answer) {
+  return textOf(answer, (whole) => whole.hookSpecificOutput?.additionalContext)
+}
+
+// What is for the user.
+function messageIn(answer) {
+  return textOf(answer, (whole) => whole.systemMessage)
+}
+
+function textOf(answer, choose) {
   try {
-    const text = JSON.parse(answer).hookSpecificOutput?.additionalContext
+    const text = choose(JSON.parse(answer))
     return typeof text === "string" ? text : ""
   } catch {
-    return "" // nothing was answered, or nothing that is for the model
+    return "" // nothing was answered
   }
 }

@@ -1,10 +1,11 @@
-"""Setup, unsetup and plugin on the command line."""
+"""Setup and unsetup on the command line."""
 
 from __future__ import annotations
 
 import json
 import os
 import pty
+import re
 import shutil
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import hook
-from tests.cli.conftest import HARNESS, Person
+from tests.cli.conftest import HARNESS, Done, Person
 
 SETTINGS = '{\n\t"model": "x",\n\t"hooks": {"Stop": []},\n\t"permissions": {}\n}'
 
@@ -69,7 +70,7 @@ def test_a_status_line_outlives_holdfast_and_shows_what_the_users_own_does(
     person: Person, theirs: Mapping[str, object], shown: bytes
 ) -> None:
     person.settings.write_text(json.dumps(theirs))
-    person.types("setup", HARNESS, "--yes")
+    person.types("setup", HARNESS, "--yes", "--status-line")
     command = json.loads(person.settings.read_text())["statusLine"]["command"]
     shutil.rmtree(person.home)
     done = subprocess.run(command, shell=True, capture_output=True, input=b"{}", check=False)
@@ -96,21 +97,57 @@ def test_nobody_to_ask_and_no_yes_is_refused(settled: Person, verb: str) -> None
     assert settled.settings.read_bytes() == before
 
 
-@pytest.mark.parametrize(("answer", "status"), [("y\n", 0), ("n\n", 1)])
-def test_a_person_is_shown_the_difference_and_asked(settled: Person, answer: str, status: int) -> None:
+def answered(person: Person, answer: str, *words: str) -> Done:
+    """What a command does with a person at the terminal who types this."""
     ours, theirs = pty.openpty()
     with subprocess.Popen(
-        settled.command("setup"), stdin=theirs, stderr=subprocess.PIPE, env=settled.environment
+        person.command(*words),
+        stdin=theirs,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=person.environment,
+        text=True,
     ) as running:
         os.write(ours, answer.encode())
-        assert running.stderr
-        err = running.stderr.read().decode()
+        out, err = running.communicate()
     os.close(ours)
     os.close(theirs)
-    assert running.returncode == status
-    assert '"SessionStart"' in err
-    assert "Change these files?" in err
+    return Done(running.returncode, out, err)
+
+
+@pytest.mark.parametrize(("answer", "status"), [("y\n", 0), ("n\n", 1)])
+def test_a_person_is_shown_the_files_and_asked(settled: Person, answer: str, status: int) -> None:
+    done = answered(settled, answer, "setup")
+    assert done.status == status
+    assert f"{settled.settings} would be changed" in done.err
+    assert "Change these files? (`--diff` shows the lines)" in done.err
     assert (settled.settings.read_text() == SETTINGS) == (status == 1)
+
+
+def test_who_wants_it_is_shown_each_line_in_colour(settled: Person) -> None:
+    settled.variables["FORCE_COLOR"] = "1"
+    done = settled.types("setup", "--diff", "--yes")
+    assert f"\033[1m--- {settled.settings}\033[0m\n" in done.out
+    assert re.search(r'^\033\[32m\+.*"SessionStart"', done.out, re.MULTILINE)
+    assert commands_in(settled.settings)
+
+
+def test_it_ends_with_what_was_done_what_comes_and_how_to_undo_it(settled: Person) -> None:
+    (settled.home).mkdir(exist_ok=True)
+    (settled.home / "config.toml").write_text("[pressure]\nshow_from_percent = 60\nadvice = false\n")
+    err = settled.types("setup", "--yes").err
+    assert "connected: Claude Code (in all projects)\nnot found: Codex, " in err
+    changed, created = map(int, re.findall(r"files: (\d+) changed, (\d+) created", err)[0])
+    assert changed == 1
+    copied = json.loads((settled.home / "manifest.json").read_text())["copied"]
+    assert created == len(copied) + 1, "and the file of tool servers"
+    assert "a brief of the work that it continues: after a compaction of up to 2,000 characters" in err
+    assert "how full its window is, from 60 % on" in err
+    assert "asked at 50, 75 and 90 % of the window" in err
+    assert "kept from stopping once, at 90 %" in err
+    assert "start afresh" not in err
+    assert "to undo all of it: `holdfast unsetup`" in err
+    assert "files: every file is as it should be already" in settled.types("setup", "--yes").err
 
 
 def test_another_home_can_be_named(settled: Person, tmp_path: Path) -> None:
@@ -204,9 +241,26 @@ def test_what_stands_for_a_status_line_and_is_no_command_stays(settled: Person, 
 THEIR_LINE = '{"type": "command", "padding": 0, "command": "printf \'my \\"line\\"\'"}'
 
 
+def test_a_status_line_that_is_there_stays_alone_unless_someone_says_otherwise(settled: Person) -> None:
+    settled.settings.write_text(with_status_line(THEIR_LINE))
+    theirs = json.loads(THEIR_LINE)
+    said = settled.types("setup", "--yes").err
+    assert "`holdfast setup --status-line`" in said
+    assert json.loads(settled.settings.read_text())["statusLine"] == theirs
+    refused = answered(settled, "n\n", "setup")
+    assert "stays. Add Holdfast's below it?" in refused.err
+    assert json.loads(settled.settings.read_text())["statusLine"] == theirs
+    agreed = answered(settled, "y\ny\n", "setup")
+    assert agreed.status == 0
+    assert "hook').status(p)" in json.loads(settled.settings.read_text())["statusLine"]["command"]
+    assert "Add Holdfast's" not in answered(settled, "", "setup").err
+    settled.types("unsetup", "--yes")
+    assert settled.settings.read_text() == with_status_line(THEIR_LINE)
+
+
 def test_a_status_line_that_is_there_is_shown_above_ours(settled: Person) -> None:
     settled.settings.write_text(with_status_line(THEIR_LINE))
-    settled.types("setup", "--yes")
+    settled.types("setup", "--yes", "--status-line")
     settled.types("up")
     line = json.loads(settled.settings.read_text())["statusLine"]
     assert (line["type"], line["padding"]) == ("command", 0)
@@ -215,7 +269,7 @@ def test_a_status_line_that_is_there_is_shown_above_ours(settled: Person) -> Non
 
 def test_a_status_line_is_wrapped_once_however_often_setup_runs(settled: Person) -> None:
     settled.settings.write_text(with_status_line(THEIR_LINE))
-    settled.types("setup", "--yes")
+    settled.types("setup", "--yes", "--status-line")
     once = settled.settings.read_bytes()
     settled.types("setup", "--yes")
     assert settled.settings.read_bytes() == once
@@ -225,7 +279,7 @@ def test_a_status_line_is_wrapped_once_however_often_setup_runs(settled: Person)
 
 def test_a_wrapped_status_line_is_theirs_again_where_others_wrote_in_between(settled: Person) -> None:
     settled.settings.write_text(with_status_line(THEIR_LINE))
-    settled.types("setup", "--yes")
+    settled.types("setup", "--yes", "--status-line")
     settled.settings.write_text(settled.settings.read_text().replace('"model": "x"', '"model": "y"'))
     settled.types("unsetup", "--yes")
     expected = with_status_line(THEIR_LINE).replace('"model": "x"', '"model": "y"')
@@ -268,82 +322,3 @@ def test_without_a_session_there_is_no_line(settled: Person) -> None:
     done = settled.types("statusline")
     assert (done.status, done.out) == (0, "")
     assert "no session of this project" in done.err
-
-
-def files_in(folder: Path) -> dict[str, bytes]:
-    files = (path for path in folder.rglob("*") if path.is_file())
-    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
-
-
-def test_it_holds_all_that_setup_gives_but_the_status_line(person: Person) -> None:
-    folder = person.root / "plugin"
-    written = person.types("plugin", HARNESS, str(folder))
-    assert written.status == 0
-    files = files_in(folder)
-    assert sorted(written.out.split()) == sorted(str(folder / name) for name in files)
-    hooks = json.loads(files["hooks/hooks.json"])["hooks"]
-    assert {"SessionStart", "UserPromptSubmit", "PreCompact", "SessionEnd"} <= hooks.keys()
-    assert json.loads(files[".mcp.json"])["mcpServers"].keys() == {"holdfast"}
-    assert json.loads(files[".claude-plugin/plugin.json"])["name"] == "holdfast"
-    assert files["skills/holdfast/SKILL.md"].startswith(b"---\nname: holdfast\n")
-    assert not person.settings.exists()
-
-
-def test_its_hook_captures(person: Person) -> None:
-    folder = person.root / "plugin"
-    person.types("plugin", HARNESS, str(folder))
-    hooks = json.loads((folder / "hooks" / "hooks.json").read_text())["hooks"]
-    command = hooks["UserPromptSubmit"][0]["hooks"][0]["command"]
-    payload = {
-        "hook_event_name": "UserPromptSubmit",
-        "session_id": "s1",
-        "cwd": str(person.project),
-        "prompt": "mend it",
-    }
-    done = subprocess.run(
-        ["/bin/sh", "-c", command],
-        input=json.dumps(payload).encode(),
-        env=person.environment,
-        capture_output=True,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert [session["session_key"] for session in person.types("sessions", "--json").json] == ["s1"]
-
-
-def test_twice_is_the_same_as_once(person: Person) -> None:
-    folder = person.root / "plugin"
-    person.types("plugin", HARNESS, str(folder))
-    once = files_in(folder)
-    assert person.types("plugin", HARNESS, str(folder)).status == 0
-    assert files_in(folder) == once
-
-
-def test_a_folder_with_other_things_in_it_is_refused_and_left_alone(person: Person) -> None:
-    (person.root / "mine").mkdir()
-    (person.root / "mine" / "notes.txt").write_text("mine")
-    refused = person.types("plugin", HARNESS, str(person.root / "mine"))
-    assert refused.status == 1
-    assert "holds other things" in refused.err
-    assert files_in(person.root / "mine") == {"notes.txt": b"mine"}
-    assert not person.home.exists()
-
-
-def test_who_is_connected_by_setup_is_told_that_once_is_enough(person: Person) -> None:
-    person.settings.write_text("{}")
-    person.types("setup", "--yes")
-    told = person.types("plugin", HARNESS, str(person.root / "plugin")).err
-    assert f"`holdfast unsetup {HARNESS}`" in told
-
-
-def test_unsetup_takes_away_what_it_needed_in_the_home(person: Person) -> None:
-    person.types("plugin", HARNESS, str(person.root / "plugin"))
-    assert (person.home / "bin" / "hook.py").is_file()
-    assert person.types("unsetup", "--yes").status == 0
-    assert not (person.home / "bin").exists()
-
-
-def test_a_harness_without_plugins_is_named_with_those_that_have_them(person: Person) -> None:
-    refused = person.types("plugin", "codex", str(person.root / "plugin"))
-    assert refused.status == 1
-    assert HARNESS in refused.err

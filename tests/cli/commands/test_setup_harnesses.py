@@ -35,7 +35,7 @@ def test_setup_without_names_finds_all_that_are_there(person: Person, folder: Pa
     ours = {name: person.types("hook-command", name).out.strip() for name in ("claude-code", "codex")}
     assert json.dumps(ours["claude-code"]) in person.settings.read_text()
     assert json.dumps(ours["codex"]) in (folder / "hooks.json").read_text()
-    assert "Claude Code and Codex: sessions that start from now on are kept" in done.err
+    assert "connected: Claude Code and Codex (in all projects)\n" in done.err
 
 
 def test_unsetup_leaves_every_byte_of_all_of_them(person: Person, folder: Path) -> None:

@@ -170,7 +170,7 @@ def test_a_home_is_no_project(person: Person) -> None:
 
 def test_what_is_missing_there_is_said(person: Person, exclude: Path) -> None:
     said = set_up(person, HARNESS, "codex").err
-    assert f"sessions that start from now on in {person.project} are kept" in said
+    assert f"connected: Claude Code and Codex (in {person.project})\n" in said
     assert f"Codex: it does not trust {person.project}" in said
 
 

@@ -1,4 +1,4 @@
-"""Setup and unsetup: show what would change, ask, have it written; `plugin` writes the same as one folder.
+"""Setup and unsetup: show what would change, ask, have it written.
 
 Each harness defines its own entries; `files.install` merges them into its files.
 """
@@ -13,11 +13,12 @@ from pathlib import Path
 
 import click
 
-from holdfast import __version__, config, harnesses, skills
+from holdfast import config, harnesses
 from holdfast.cli import access
 from holdfast.cli.commands.import_export import inherit_or_offer
+from holdfast.cli.commands.setup_summary import changed_files, plugin_notes, remaining_plugins, summary
 from holdfast.cli.options import command, inherit_option, json_option
-from holdfast.cli.printing import give, give_json, say
+from holdfast.cli.printing import give_diff, give_json, say
 from holdfast.core.events.install_request import InstallEntry, WantedCopy
 from holdfast.core.work.question import QUESTION_CHARS
 from holdfast.engine.documents.continuity import OWN_FOLDER, continuity_files, leave_worktree
@@ -31,14 +32,13 @@ from holdfast.engine.health.installation import (
     in_project,
     plugin_files,
     programs,
-    relay_command,
     status_command_for,
     tool_entries,
 )
 from holdfast.errors import HoldfastError
-from holdfast.files import atomic, install
+from holdfast.files import install
 from holdfast.files.install import InstallChange, Plan, Report, Role, Verb, read_manifest
-from holdfast.harnesses.base import Harness, InProject, MidTurn, Pluggable, StatusLine
+from holdfast.harnesses.base import Harness, InProject, MidTurn, StatusLine
 
 
 def _options(function: Callable[..., None]) -> Callable[..., None]:
@@ -50,6 +50,7 @@ def _options(function: Callable[..., None]) -> Callable[..., None]:
         json_option("Print one JSON document: which files changed, and how."),
         click.option("--yes", is_flag=True, help="Do it without asking."),
         click.option("--dry-run", is_flag=True, help="Only print what would change, as a diff."),
+        click.option("--diff", "shows_diff", is_flag=True, help="Print each line that changes, too."),
         click.option("--project", "scoped", is_flag=True, help=alone),
         click.option("--home", "user_home", type=folder, metavar="DIR", help=whose),
         click.argument("names", metavar="[HARNESS]...", nargs=-1),
@@ -59,7 +60,17 @@ def _options(function: Callable[..., None]) -> Callable[..., None]:
 
 
 @command(
-    "holdfast setup --dry-run", "holdfast setup", "holdfast setup HARNESS --yes", "holdfast setup --project"
+    "holdfast setup --dry-run",
+    "holdfast setup --diff",
+    "holdfast setup HARNESS --yes",
+    "holdfast setup --project",
+)
+@click.option(
+    "--status-line/--no-status-line",
+    "adds_status_line",
+    default=None,
+    help="Whether Holdfast's status line comes below one that you have; else you are asked, and by `--yes` "
+    "yours stays alone.",
 )
 @click.option("--no-mcp", is_flag=True, help="Only the hooks: no tools for agents, and no word of them.")
 @inherit_option
@@ -70,8 +81,10 @@ def setup(  # noqa: PLR0913 - each is an option
     user_home: Path | None,
     scoped: bool,
     dry_run: bool,
+    shows_diff: bool,
     yes: bool,
     no_mcp: bool,
+    adds_status_line: bool | None,
     take: bool,
     as_json: bool,
 ) -> None:
@@ -90,7 +103,12 @@ def setup(  # noqa: PLR0913 - each is an option
     refuse_to_tell_twice(home, selected, root)
     chosen = in_project(selected, root) if root else selected
     tooled = [] if no_mcp else chosen
-    entries = [*_hooks(chosen, home, user_directory), *tool_entries(tooled, home, user_directory)]
+    is_asked = not (yes or dry_run) and sys.stdin.isatty()
+    hooks = _hooks(chosen, home, user_directory)
+    entries = [
+        *_with_status_line(hooks, home, adds=adds_status_line, is_asked=is_asked),
+        *tool_entries(tooled, home, user_directory),
+    ]
     brought = [
         *copies(home),
         *plugin_files(chosen, home, user_directory),
@@ -101,13 +119,19 @@ def setup(  # noqa: PLR0913 - each is an option
     if dry_run:
         _show(plan, known, as_json=as_json)
         return
-    _agree(plan, "setup", beforehand=yes)
-    _tell(install.apply(plan), known, as_json=as_json)
-    _say_what_holds_now(chosen, home, user_directory, root)
+    _agree(plan, "setup", beforehand=yes, shows_diff=shows_diff)
+    report = install.apply(plan)
+    if as_json:
+        give_json(_changes_row(report.changes, report.left, known, dry_run=False))
+    _say_left(report)
+    absent = [] if names else _absent(chosen, _environment(user_home))
+    settings = config.load(home, None, None, os.environ).config
+    say(summary(chosen, absent, report, home, settings, root=root, has_tools=bool(tooled)))
+    for note in plugin_notes(chosen, user_directory):
+        say(note)
+    _say_blockers(chosen, home, user_directory)
     inherit_or_offer(take=take)
     _offer_model(home)
-    option = " --project" if root else ""
-    say(f"next: work as usual; `holdfast doctor` checks the connection, `holdfast unsetup{option}` undoes it")
 
 
 def renew(home: Path) -> None:
@@ -116,6 +140,8 @@ def renew(home: Path) -> None:
     for_user = [harness for harness in every if connections.is_for_user(home, harness)]
     if for_user:
         _renew(for_user, home, None)
+    else:
+        prepare(home)
     roots = dict.fromkeys(root for harness in every for root in connections.projects(home, harness))
     # A deleted project is not created again for its settings.
     for root in filter(Path.is_dir, roots):
@@ -123,10 +149,16 @@ def renew(home: Path) -> None:
         _renew(in_project(there, root), home, root)
 
 
+def prepare(home: Path) -> None:
+    """Write hook and relay into the home, for plugins."""
+    install.apply(install.plan_setup((), copies(home), home, access.now()))
+
+
 def _renew(chosen: Sequence[Harness], home: Path, root: Path | None) -> None:
     user_directory = Path.home()
     tooled = [harness for harness in chosen if has_tools(harness, home, user_directory)]
-    entries = [*_hooks(chosen, home, user_directory), *tool_entries(tooled, home, user_directory)]
+    hooks = _with_status_line(_hooks(chosen, home, user_directory), home, adds=None, is_asked=False)
+    entries = [*hooks, *tool_entries(tooled, home, user_directory)]
     brought = [
         *copies(home),
         *(copy for harness in chosen for copy in files_of(harness, home, user_directory)),
@@ -145,14 +177,30 @@ def _planned(
     return install.plan_setup(entries, brought, home, access.now(), project=root, exclusions=exclusions)
 
 
-def _say_what_holds_now(
-    chosen: Sequence[Harness], home: Path, user_directory: Path, root: Path | None
-) -> None:
-    *others, last = (harness.title for harness in chosen)
-    titles = f"{', '.join(others)} and {last}" if others else last
-    where = f" in {root}" if root else ""
-    promise = "are kept, and get their work back when a context dies."
-    say(f"\n{titles}: sessions that start from now on{where} {promise}")
+def _with_status_line(
+    entries: Iterable[InstallEntry], home: Path, *, adds: bool | None, is_asked: bool
+) -> Iterator[InstallEntry]:
+    """The entries, without a status line that would come below one of the user's, unless they want it."""
+    for entry in entries:
+        command = install.command_to_wrap(entry, home)
+        if not command or adds:
+            yield entry
+            continue
+        question = f"Your status line `{command}` stays. Add Holdfast's below it?"
+        if adds is None and is_asked and click.confirm(question, err=True):
+            yield entry
+        else:
+            say("your status line stays as it is; `holdfast setup --status-line` adds Holdfast's below it")
+
+
+def _absent(chosen: Sequence[Harness], environment: Mapping[str, str]) -> list[Harness]:
+    """The harnesses that were not found."""
+    every = [harnesses.here(name, environment) for name in harnesses.names()]
+    present = {harness.name for harness in chosen}
+    return [harness for harness in every if harness.name not in present]
+
+
+def _say_blockers(chosen: Sequence[Harness], home: Path, user_directory: Path) -> None:
     for harness in chosen:
         blocker = harness.setup_blocker(user_directory, command_for(harness, home))
         if blocker:
@@ -177,7 +225,14 @@ def _offer_model(home: Path) -> None:
 @command("holdfast unsetup --dry-run", "holdfast unsetup --yes")
 @_options
 def unsetup(
-    *, names: tuple[str, ...], user_home: Path | None, scoped: bool, dry_run: bool, yes: bool, as_json: bool
+    *,
+    names: tuple[str, ...],
+    user_home: Path | None,
+    scoped: bool,
+    dry_run: bool,
+    shows_diff: bool,
+    yes: bool,
+    as_json: bool,
 ) -> None:
     """Undo setup: every file is again what it was.
 
@@ -206,11 +261,13 @@ def unsetup(
         for worktree in worktrees:
             say(f"{worktree / OWN_FOLDER} would be taken into {home}")
         return
-    _agree(plan, "unsetup", beforehand=yes)
+    _agree(plan, "unsetup", beforehand=yes, shows_diff=shows_diff)
     _leave_worktrees(home, worktrees)
     _forget_compiled(home)
     _tell(install.apply(plan), known, as_json=as_json)
     say(f"\nwhat was recorded is still in {home}; `holdfast down` stops the daemon if it runs")
+    for note in remaining_plugins(_absent((), _environment(user_home)), user_directory):
+        say(note)
 
 
 def _leave_worktrees(home: Path, worktrees: Sequence[Path]) -> None:
@@ -308,15 +365,16 @@ def _show(plan: Plan, known: Mapping[str, object], *, as_json: bool) -> None:
     if as_json:
         give_json(_changes_row(plan.changes, plan.left, known, dry_run=True))
         return
-    give(install.diff(plan).rstrip("\n") or "no settings would change")
-    for change in plan.changes:
-        if change.role is Role.COPY and change.verb is not Verb.UNCHANGED:
-            say(f"{change.path} would be {change.verb}")
+    give_diff(install.diff(plan).rstrip("\n") or "no settings would change")
+    for line in changed_files(change for change in plan.changes if change.role is Role.COPY):
+        say(line)
 
 
-def _agree(plan: Plan, verb: str, *, beforehand: bool) -> None:
+def _agree(plan: Plan, verb: str, *, beforehand: bool, shows_diff: bool) -> None:
     """Ask, unless there is nothing to ask about or the answer was given beforehand."""
     difference = install.diff(plan)
+    if shows_diff and difference:
+        give_diff(difference)
     if beforehand or not difference:
         return
     if not sys.stdin.isatty():
@@ -324,8 +382,9 @@ def _agree(plan: Plan, verb: str, *, beforehand: bool) -> None:
             f"{verb} asks before it changes a file, and nobody is there to answer",
             f"look with `holdfast {verb} --dry-run`, then add `--yes`",
         )
-    say(difference)
-    if not click.confirm("Change these files?", err=True):
+    say("\n".join(changed_files(change for change in plan.changes if change.role is not Role.RECORD)))
+    option = "" if shows_diff else " (`--diff` shows the lines)"
+    if not click.confirm(f"Change these files?{option}", err=True):
         raise HoldfastError("nothing was changed")
 
 
@@ -336,6 +395,10 @@ def _tell(report: Report, known: Mapping[str, object], *, as_json: bool) -> None
     for change in report.changes:
         state = "as it should be already" if change.verb is Verb.UNCHANGED else change.verb
         say(f"{change.path}: {state}")
+    _say_left(report)
+
+
+def _say_left(report: Report) -> None:
     for path in report.left:
         say(f"{path}: left there, because it is not as we wrote it")
 
@@ -377,54 +440,3 @@ def refuse_to_tell_twice(home: Path, chosen: Iterable[Harness], root: Path | Non
                 f"{harness.title} is set up for all projects already, and would be told twice here",
                 f"run `holdfast unsetup {harness.name}` first, if you want it in this project alone",
             )
-
-
-@command("holdfast plugin HARNESS ./holdfast-plugin", "holdfast plugin HARNESS ~/plugins/holdfast")
-@click.argument("name", metavar="HARNESS")
-@click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, resolve_path=True, path_type=Path))
-@json_option()
-def plugin(*, name: str, folder: Path, as_json: bool) -> None:
-    """Write hooks, tools, skills and commands as a plugin that a harness loads.
-
-    DIR is made, or renewed if it holds our plugin already; a folder with anything else in it is refused. The
-    plugin works with this installation and this Holdfast home, and brings no status line. Use it instead of
-    `holdfast setup`, not beside it.
-    """
-    harness, home = harnesses.get(name), access.home()
-    if not isinstance(harness, Pluggable):
-        able = [known for known in harnesses.names() if isinstance(harnesses.get(known), Pluggable)]
-        raise HoldfastError(f"{harness.title} loads no plugin of ours", f"these do: {', '.join(able)}")
-    files = harness.plugin(
-        command_for(harness, home), relay_command(harness, home), skills.shipped(), __version__
-    )
-    _check_folder(folder, files)
-    install.apply(install.plan_setup((), copies(home), home, access.now()))
-    for file in files:
-        atomic.write(folder / file.file, file.content)
-    paths = [str(folder / file.file) for file in files]
-    if as_json:
-        give_json({"harness": harness.name, "folder": str(folder), "files": paths})
-    else:
-        give("\n".join(paths))
-    _advise(harness, home, folder)
-
-
-def _check_folder(folder: Path, files: Sequence[WantedCopy]) -> None:
-    """Raise HoldfastError unless the folder is empty or holds an earlier Holdfast plugin."""
-    try:
-        strange = folder.exists() and any(folder.iterdir()) and not (folder / files[0].file).is_file()
-    except OSError as error:
-        raise HoldfastError(f"`{folder}` cannot be looked into: {error.strerror}", "name another") from error
-    if strange:
-        raise HoldfastError(
-            f"`{folder}` holds other things, and no plugin of ours", "name a folder that is new or empty"
-        )
-
-
-def _advise(harness: Harness, home: Path, folder: Path) -> None:
-    if connections.installed(home, harness):
-        say(
-            f"\nnote: {harness.title} is connected by setup already, and would be told everything twice; "
-            f"run `holdfast unsetup {harness.name}` before you use the plugin"
-        )
-    say(f"next: `{harness.program} --plugin-dir {folder}`, or add it to a marketplace of yours")

@@ -61,6 +61,8 @@ def warn(
     if hook_event.ask not in PATIENCE_MS:
         return ""
     config, policy = engine.config(session.project), engine.policy(session.project)
+    if hook_event.ask is Ask.STOP and not config.memory_flush.hold_agent:
+        return ""
     fill = fill_after(engine, session, hook_event, policy)
     due = _due(session, hook_event, policy, fill, _advice(engine, session) if config.pressure.advice else ())
     if engine.clock() - at > PATIENCE_MS[hook_event.ask]:

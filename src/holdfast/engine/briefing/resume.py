@@ -259,6 +259,8 @@ def find_predecessor(
 
 def _brief_input(engine: Engine, hook_event: HookEvent, session: Session) -> BriefInput | None:
     """The input of the brief for this hook event; None if it gets no brief."""
+    if not engine.config(session.project).brief.inject:
+        return None
     match hook_event.ask:
         case Ask.COMPACTION:
             return BriefInput(Reason.SUMMARY, session, engine.clock())

@@ -23,18 +23,21 @@ from holdfast.engine.health.round_trip import trial_reason
 from holdfast.errors import HoldfastError, ManifestUnreadable
 from holdfast.files import install, memory_files
 from holdfast.files.install import EditedFile, Verb, read_manifest
-from holdfast.harnesses.base import Harness, Searching
+from holdfast.harnesses.base import Harness, Pluggable, Searching
 
 VERSION_TIME = 10.0
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
 
 
-def check_setup(home: Path) -> CheckResult:
-    """Check that setup was run and its changes are on record."""
+def check_setup(home: Path, plugged: Sequence[Harness] = ()) -> CheckResult:
+    """Check that setup was run and its changes are on record, or that harnesses have the plugin."""
     try:
         edited = read_manifest(home).edited
     except ManifestUnreadable as error:
         return wrong("setup", error.message, error.hint)
+    if not edited and plugged:
+        titles = ", ".join(harness.title for harness in plugged)
+        return fine("setup", f"not run, and not needed by {titles}: there it is a plugin")
     if not edited:
         return wrong("setup", "setup was never run", "run `holdfast setup`")
     return fine("setup", "done for " + ", ".join(str(record.path) for record in edited))
@@ -67,6 +70,8 @@ def check_hooks(home: Path, harness: Harness, command: str, user_home: Path) -> 
     records = _records(home, harness)
     scope = "--project " if records and all(record.project for record in records) else ""
     check, fix = f"hooks of {harness.name}", f"run `holdfast setup {scope}{harness.name}`"
+    if not records and has_plugin(harness, user_home):
+        return fine(check, "its plugin has them")
     if not records:
         return absent(check, f"not connected: `holdfast setup {harness.name}` connects it")
     if places := _elsewhere(home, harness, user_home):
@@ -173,6 +178,16 @@ def installed(home: Path, harness: Harness) -> str:
     """The command line that setup installed in this harness; empty if there is none."""
     identities = [placed.identity for record in _records(home, harness) for placed in record.placed]
     return identities[0] if identities else ""
+
+
+def has_plugin(harness: Harness, user_home: Path) -> bool:
+    """Whether the harness has Holdfast as a plugin."""
+    return isinstance(harness, Pluggable) and harness.has_plugin(user_home)
+
+
+def is_connected(home: Path, harness: Harness, user_home: Path) -> bool:
+    """Whether the harness calls Holdfast's hooks, from its settings or its plugin."""
+    return bool(installed(home, harness)) or has_plugin(harness, user_home)
 
 
 def is_for_user(home: Path, harness: Harness) -> bool:

@@ -22,7 +22,7 @@ from holdfast.engine.health.round_trip import check_round_trip
 from holdfast.engine.recording.transcripts import ReadableTranscript, transcript_access
 from holdfast.engine.tools import table
 from holdfast.errors import ManifestUnreadable
-from holdfast.files.install import read_manifest
+from holdfast.files.install import hook_path, read_manifest
 from holdfast.harnesses.base import Harness
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Store
@@ -58,11 +58,14 @@ def installation(around: Surroundings) -> Iterator[CheckResult]:
     home = around.home
     yield doctor.check_home(home)
     yield doctor.check_settings(home, around.root, around.project_id, around.environment)
-    setup = connections.check_setup(home)
+    every = harnesses_here(around.environment)
+    plugged = [harness for harness in every if connections.has_plugin(harness, around.user_home)]
+    setup = connections.check_setup(home, plugged)
     yield setup
-    if setup.ok:
-        yield connections.check_files(home, "our own", programs(home), "run `holdfast setup` again")
-    for harness in harnesses_here(around.environment):
+    # The first session of a plugin makes them.
+    if setup.ok and (not plugged or hook_path(home).exists()):
+        yield connections.check_files(home, "our own", programs(home), "run `holdfast doctor --fix`")
+    for harness in every:
         yield from _connection(harness, around)
     if home.is_dir():
         yield doctor.check_set_aside(home)
@@ -113,7 +116,7 @@ def harnesses_here(environment: Mapping[str, str]) -> list[Harness]:
 def _connection(harness: Harness, around: Surroundings) -> Iterator[CheckResult]:
     """The quick checks of one harness."""
     home, search_path = around.home, around.environment.get("PATH", "")
-    is_connected = bool(connections.installed(home, harness))
+    is_connected = connections.is_connected(home, harness, around.user_home)
     if not connections.program_of(harness, search_path):
         yield connections.not_installed(harness)
         if not is_connected:

@@ -65,7 +65,7 @@ def _harnesses(engine: Engine, around: Surroundings, findings: Sequence[CheckRes
 
 def _state(harness: Harness, around: Surroundings, findings: Sequence[CheckResult]) -> str:
     """`connected`, `blocked` (the user has to do something in the harness), `broken`, or why it is not."""
-    if connections.installed(around.home, harness):
+    if connections.is_connected(around.home, harness, around.user_home):
         problems = {finding.check for finding in findings if not finding.ok}
         if f"trust of {harness.name}" in problems:
             return "blocked"

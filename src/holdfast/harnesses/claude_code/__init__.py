@@ -12,7 +12,7 @@ from pathlib import Path
 from holdfast.core.brief.brief_input import NOTHING_KEPT, KeptByHarness
 from holdfast.harnesses import hook_payload
 from holdfast.harnesses.base import Harness, Opening, Way
-from holdfast.harnesses.claude_code import hooks, setup, transcript
+from holdfast.harnesses.claude_code import hooks, plugin_folder, setup, transcript
 from holdfast.harnesses.fields import text
 
 
@@ -46,7 +46,11 @@ class ClaudeCode(setup.Installation):
     read_transcript = staticmethod(transcript.read_transcript)
     read_subagent = staticmethod(transcript.read_subagent)
     auto_compact = staticmethod(setup.auto_compact)
-    plugin = staticmethod(setup.plugin)
+    plugin = staticmethod(plugin_folder.plugin)
+    install_commands = staticmethod(plugin_folder.install_commands)
+
+    def has_plugin(self, home: Path) -> bool:
+        return plugin_folder.is_turned_on(self.settings_file(home))
 
     def command_line(self, way: Way, words: Sequence[str], text: str) -> tuple[str, ...]:
         prompt_options = ("--append-system-prompt", text) if text else ()

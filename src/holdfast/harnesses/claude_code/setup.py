@@ -8,10 +8,8 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Final, Self
-
-import msgspec
 
 from holdfast.core.events.event import Skipped
 from holdfast.core.events.install_request import (
@@ -60,16 +58,26 @@ class Installation:
     def present(self, home: Path, search_path: str) -> bool:
         return self._folder(home).is_dir() or shutil.which("claude", path=search_path) is not None
 
+    def settings_file(self, home: Path) -> Path:
+        """The user's settings, or one project's; those are excluded from git by Claude Code itself."""
+        if self._root:
+            return self._root / ".claude" / "settings.local.json"
+        return self._folder(home) / "settings.json"
+
     def setup_blocker(self, home: Path, hook_command: str) -> SetupBlocker | None:  # noqa: ARG002 - it needs no approval
         return None
 
     def hook_entries(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
-        return _hooks(hook_command, self._settings(home))
+        settings = self.settings_file(home)
+        return tuple(
+            WantedEntry(settings, ("hooks", event), entry, identity=hook_command)
+            for event, entry in hooks_by_event(hook_command).items()
+        )
 
     def mid_turn_entries(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
         """One more hook, after every batch of tools."""
         entry: Json = {"hooks": [{"type": "command", "command": hook_command, "timeout": 5}]}
-        return (WantedEntry(self._settings(home), ("hooks", "PostToolBatch"), entry, hook_command),)
+        return (WantedEntry(self.settings_file(home), ("hooks", "PostToolBatch"), entry, hook_command),)
 
     def status_line_entries(self, command: str, home: Path) -> tuple[WantedMember, ...]:
         """The status line; a command that the user already has there still runs, and its output comes first.
@@ -79,7 +87,7 @@ class Installation:
         if self._root:
             return ()
         value: dict[str, Json] = {"type": "command", "command": command}
-        return (WantedMember(self._settings(home), ("statusLine",), value, command, wraps="command"),)
+        return (WantedMember(self.settings_file(home), ("statusLine",), value, command, wraps="command"),)
 
     def tool_entries(self, relay: Sequence[str], home: Path) -> tuple[InstallEntry, ...]:
         """The server of Holdfast's tools."""
@@ -97,12 +105,6 @@ class Installation:
             WantedCopy(folder / "rules" / "holdfast.md", INSTRUCTIONS.encode()),
         )
 
-    def _settings(self, home: Path) -> Path:
-        """The user's settings; those for one project are excluded from git by Claude Code itself."""
-        if self._root:
-            return self._root / ".claude" / "settings.local.json"
-        return self._folder(home) / "settings.json"
-
     def _servers(self, home: Path) -> Path:
         """The file of tool servers; Claude Code asks its user once whether to start one of a project's.
 
@@ -116,88 +118,12 @@ class Installation:
         return Path(self._config_dir) if self._config_dir else home / ".claude"
 
 
-def _hooks(hook_command: str, settings: Path) -> tuple[WantedEntry, ...]:
+def hooks_by_event(hook_command: str) -> dict[str, Json]:
     """One hook for each event; without a matcher it is called for every source."""
-    return tuple(
-        WantedEntry(
-            file=settings,
-            path=("hooks", event),
-            value={"hooks": [{"type": "command", "command": hook_command, "timeout": seconds}]},
-            identity=hook_command,
-        )
+    return {
+        event: {"hooks": [{"type": "command", "command": hook_command, "timeout": seconds}]}
         for event, seconds in _TIMEOUTS
-    )
-
-
-NAME: Final = "holdfast"
-MANIFEST: Final = PurePath(".claude-plugin", "plugin.json")
-_TITLE: Final = "Keeps an agent's work alive when its context window dies."
-
-_README: Final = f"""\
-# Holdfast
-
-{_TITLE} It watches each session from outside, keeps its goal, rules, files, commands, failures and decisions,
-and hands them back when the context was compacted, cleared or lost.
-
-- hooks that tell Holdfast what happens, and bring back what was forgotten
-- tools for the agent: `session_digest`, `session_recover`, `remember`, `recall`, `expand`, `handoff`
-- skills that say when to use them, and the commands `/{NAME}:brief` and `/{NAME}:remember`
-
-It was written by `holdfast plugin` for the Holdfast that is installed on this machine, and needs it.
-Everything stays on this machine. `holdfast doctor` tells how it is, `holdfast forget` removes what was kept.
-"""
-
-_COMMANDS: Final[Mapping[str, str]] = {
-    "brief": """\
----
-description: Show what Holdfast would give back if the context died now
-allowed-tools: Bash(holdfast brief:*)
----
-
-Run `holdfast brief` and show its output as it is. Add one line: what of importance is missing in it.
-""",
-    "remember": """\
----
-description: Keep something beyond this session
-argument-hint: what to remember
----
-
-Call the tool `remember` of the server `holdfast` with this text, word for word: $ARGUMENTS
-
-Say in one line what was kept, and under which id.
-""",
-}
-
-
-def plugin(
-    hook_command: str, relay: Sequence[str], skills: Sequence[Skill], version: str
-) -> tuple[WantedCopy, ...]:
-    """Everything setup installs as the files of one folder, with paths relative to it."""
-    about: Json = {
-        "name": NAME,
-        "version": version,
-        "description": _TITLE,
-        "author": {"name": "The Holdfast authors"},
-        "license": "Apache-2.0",
     }
-    hooks: Json = {"hooks": {entry.path[-1]: [entry.value] for entry in _hooks(hook_command, Path())}}
-    program, *words = relay
-    servers: Json = {"mcpServers": {NAME: {"type": "stdio", "command": program, "args": [*words]}}}
-    return (
-        _json(MANIFEST, about),
-        _json(PurePath("hooks", "hooks.json"), hooks),
-        _json(PurePath(".mcp.json"), servers),
-        WantedCopy(PurePath("README.md"), _README.encode()),
-        *skill_copies(skills, PurePath("skills")),
-        *(
-            WantedCopy(PurePath("commands", f"{name}.md"), text.encode())
-            for name, text in sorted(_COMMANDS.items())
-        ),
-    )
-
-
-def _json(file: PurePath, value: Json) -> WantedCopy:
-    return WantedCopy(file, msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
 
 
 AUTO_COMPACT_VARIABLES: Final = (

@@ -13,8 +13,8 @@ import msgspec
 
 from holdfast.core.brief.brief_input import KeptByHarness
 from holdfast.harnesses import hook_payload
-from holdfast.harnesses.base import Harness, Opening, Way
-from holdfast.harnesses.codex import hooks, setup, transcript
+from holdfast.harnesses.base import Harness, Opening, SetupBlocker, Way
+from holdfast.harnesses.codex import hooks, plugin_folder, setup, transcript
 from holdfast.harnesses.fields import text
 
 
@@ -47,6 +47,8 @@ class Codex(setup.Installation):
     read_transcript = staticmethod(transcript.read_transcript)
     read_subagent = staticmethod(transcript.read_subagent)
     auto_compact = staticmethod(setup.auto_compact)
+    plugin = staticmethod(plugin_folder.plugin)
+    install_commands = staticmethod(plugin_folder.install_commands)
 
     def command_line(self, way: Way, words: Sequence[str], text: str) -> tuple[str, ...]:
         # A value that is valid TOML is read as TOML, and JSON strings are.
@@ -60,6 +62,15 @@ class Codex(setup.Installation):
                 return (*prompt_options, "exec", *words)
             case Way.RESUME:
                 return (*prompt_options, "resume", *(words or ("--last",)))
+
+    def setup_blocker(self, home: Path, hook_command: str) -> SetupBlocker | None:
+        blocker = super().setup_blocker(home, hook_command)
+        if blocker or setup.has_hooks(self._settings(home), hook_command):
+            return blocker
+        return plugin_folder.unreviewed(self._in(home) / "config.toml")
+
+    def has_plugin(self, home: Path) -> bool:
+        return plugin_folder.is_turned_on(self._in(home) / "config.toml")
 
     def opening(self, prompt: str) -> Opening:
         return Opening((self.program, prompt), (self.program, "exec", prompt))

@@ -70,15 +70,10 @@ class Installation:
         return distrust or _unreviewed(self._settings(home) / "hooks.json", config, hook_command)
 
     def hook_entries(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
-        """One hook for each event; without a matcher it is called for every source."""
+        file = self._settings(home) / "hooks.json"
         return tuple(
-            WantedEntry(
-                file=self._settings(home) / "hooks.json",
-                path=("hooks", event),
-                value={"hooks": [{"type": "command", "command": hook_command, "timeout": seconds}]},
-                identity=hook_command,
-            )
-            for event, seconds in TIMEOUTS
+            WantedEntry(file, ("hooks", event), group, identity=hook_command)
+            for event, group in hooks_by_event(hook_command).items()
         )
 
     def tool_entries(self, relay: Sequence[str], home: Path) -> tuple[InstallEntry, ...]:
@@ -101,7 +96,15 @@ class Installation:
         return Path(self._folder) if self._folder else home / ".codex"
 
 
-_REMEDY = "start `codex`, look at the hooks in its review dialog (or by `/hooks`) and trust them"
+def hooks_by_event(hook_command: str) -> dict[str, Json]:
+    """One hook for each event; without a matcher it is called for every source."""
+    return {
+        event: {"hooks": [{"type": "command", "command": hook_command, "timeout": seconds}]}
+        for event, seconds in TIMEOUTS
+    }
+
+
+REMEDY: Final = "start `codex`, look at the hooks in its review dialog (or by `/hooks`) and trust them"
 _TRUST = "start `codex` there and say that you trust the folder"
 _ENABLE = "start `codex` and turn them on again by `/hooks`"
 _SHORT = ("session_end", "interrupt")
@@ -117,9 +120,16 @@ class _Handler:
     """Empty if it has fields whose effect on the hash is unknown."""
 
 
+def has_hooks(folder: Path, command: str) -> bool:
+    """Whether `hooks.json` in this folder calls this command."""
+    return any(True for _ in _handlers(folder / "hooks.json", command))
+
+
 def _unreviewed(hooks: Path, config: Path, command: str) -> SetupBlocker | None:
     """Why Codex does not call Holdfast's hooks in this file; None if it does."""
-    states = {key: mapping(state) for key, state in mapping(_table(config, "hooks").get("state")).items()}
+    states = {
+        key: mapping(state) for key, state in mapping(settings_table(config, "hooks").get("state")).items()
+    }
     unknown = edited = off = 0
     for handler in _handlers(hooks, command):
         state = mapping(next((states[key] for key in handler.keys if key in states), None))
@@ -133,13 +143,13 @@ def _unreviewed(hooks: Path, config: Path, command: str) -> SetupBlocker | None:
             if unknown
             else f"{edited} of Holdfast's hooks changed and wait again"
         )
-        return SetupBlocker(f"{problem} for a review, and until then Codex silently ignores them", _REMEDY)
+        return SetupBlocker(f"{problem} for a review, and until then Codex silently ignores them", REMEDY)
     return SetupBlocker(f"{off} of Holdfast's hooks are turned off", _ENABLE) if off else None
 
 
 def _distrust(config: Path, root: Path) -> SetupBlocker | None:
     """Why Codex does not read the settings of this project at all; None if it does."""
-    projects = _table(config, "projects")
+    projects = settings_table(config, "projects")
     entries = (mapping(projects.get(str(path))) for path in (root, root.resolve(), _main_worktree(root)))
     if any(text(project, "trust_level") == "trusted" for project in entries):
         return None
@@ -166,12 +176,17 @@ def _handlers(file: Path, command: str) -> Iterator[_Handler]:
     hooks = mapping({} if isinstance(read, Skipped) else read.get("hooks"))
     paths = dict.fromkeys((str(file), str(file.resolve())))
     for event, groups in hooks.items():
-        label = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", event).lower()
+        label = label_of(event)
         for number, group in enumerate(items(groups)):
             for nth, handler in enumerate(items(mapping(group).get("hooks"))):
                 if text(mapping(handler), "command") == command:
                     keys = tuple(f"{path}:{label}:{number}:{nth}" for path in paths)
                     yield _Handler(keys, _hash(label, mapping(group), mapping(handler)))
+
+
+def label_of(event: str) -> str:
+    """How Codex names an event where it notes what its user trusts."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", event).lower()
 
 
 def _hash(label: str, group: Mapping[str, object], handler: Mapping[str, object]) -> str:
@@ -191,7 +206,7 @@ def _hash(label: str, group: Mapping[str, object], handler: Mapping[str, object]
     return f"sha256:{hashlib.sha256(whole.encode(errors='replace')).hexdigest()}"
 
 
-def _table(file: Path, name: str) -> Mapping[str, object]:
+def settings_table(file: Path, name: str) -> Mapping[str, object]:
     """One table of Codex's settings; an empty one if it cannot be read."""
     try:
         settings = tomllib.loads(file.read_text(encoding="utf-8-sig"))

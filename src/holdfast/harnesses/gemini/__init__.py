@@ -12,7 +12,7 @@ from pathlib import Path
 from holdfast.core.brief.brief_input import NOTHING_KEPT, KeptByHarness
 from holdfast.harnesses import hook_payload
 from holdfast.harnesses.base import Harness, Opening, Way
-from holdfast.harnesses.gemini import hooks, setup, transcript
+from holdfast.harnesses.gemini import hooks, plugin_folder, setup, transcript
 
 
 class Gemini(setup.Installation):
@@ -43,6 +43,8 @@ class Gemini(setup.Installation):
     read_transcript = staticmethod(transcript.read_transcript)
     read_subagent = staticmethod(transcript.read_subagent)
     auto_compact = staticmethod(setup.auto_compact)
+    plugin = staticmethod(plugin_folder.plugin)
+    install_commands = staticmethod(plugin_folder.install_commands)
 
     def command_line(self, way: Way, words: Sequence[str], text: str) -> tuple[str, ...]:  # noqa: ARG002 - it has no place for one
         match way:
@@ -52,6 +54,9 @@ class Gemini(setup.Installation):
                 return ("--prompt", *words)
             case Way.RESUME:
                 return ("--resume", *(words or ("latest",)))
+
+    def has_plugin(self, home: Path) -> bool:
+        return plugin_folder.is_installed(self._in(home))
 
     def opening(self, prompt: str) -> Opening:
         return Opening((self.program, "--prompt-interactive", prompt), (self.program, "--prompt", prompt))

@@ -60,19 +60,10 @@ class Installation:
         return None
 
     def hook_entries(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
-        """One hook for each event; without a matcher it is called for every source and every tool."""
+        settings = self._settings(home)
         return tuple(
-            WantedEntry(
-                file=self._settings(home),
-                path=("hooks", event),
-                value={
-                    "hooks": [
-                        {"type": "command", "name": "holdfast", "command": hook_command, "timeout": timeout}
-                    ]
-                },
-                identity=hook_command,
-            )
-            for event, timeout in TIMEOUTS
+            WantedEntry(settings, ("hooks", event), group, identity=hook_command)
+            for event, group in hooks_by_event(hook_command).items()
         )
 
     def tool_entries(self, relay: Sequence[str], home: Path) -> tuple[InstallEntry, ...]:
@@ -92,6 +83,16 @@ class Installation:
 
     def _in(self, home: Path) -> Path:
         return folder_in(Path(self._home) if self._home else home)
+
+
+def hooks_by_event(hook_command: str) -> dict[str, Json]:
+    """One hook for each event; without a matcher it is called for every source and every tool."""
+    return {
+        event: {
+            "hooks": [{"type": "command", "name": "holdfast", "command": hook_command, "timeout": timeout}]
+        }
+        for event, timeout in TIMEOUTS
+    }
 
 
 def folder_in(home: Path) -> Path:

@@ -13,7 +13,7 @@ from typing import Final
 from holdfast.core.brief.brief_input import NOTHING_KEPT, KeptByHarness
 from holdfast.harnesses import hook_payload
 from holdfast.harnesses.base import Harness, Opening
-from holdfast.harnesses.opencode import hooks, setup, transcript
+from holdfast.harnesses.opencode import hooks, plugin_folder, setup, transcript
 
 _COMMANDS: Final = frozenset({"run", "serve", "web", "acp", "attach"})
 _SERVERS: Final = frozenset({"serve", "web", "acp"})
@@ -47,6 +47,11 @@ class OpenCode(setup.Installation):
     # A subagent is a session in the database, with itself as the main agent.
     read_subagent = staticmethod(transcript.read_transcript)
     auto_compact = staticmethod(setup.auto_compact)
+    plugin = staticmethod(plugin_folder.plugin)
+    install_commands = staticmethod(plugin_folder.install_commands)
+
+    def has_plugin(self, home: Path) -> bool:
+        return plugin_folder.is_named(setup.plugins_in(self._in(home)))
 
     def opening(self, prompt: str) -> Opening:
         return Opening((self.program, "--prompt", prompt), (self.program, "run", prompt))

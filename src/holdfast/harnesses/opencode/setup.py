@@ -23,8 +23,9 @@ from holdfast.core.events.install_request import (
     skill_copies,
 )
 from holdfast.core.session.pressure import AutoCompact
+from holdfast.core.text import json_spans
 from holdfast.harnesses.base import SetupBlocker
-from holdfast.harnesses.fields import mapping, read_object, tokens
+from holdfast.harnesses.fields import items, mapping, read_object, tokens
 from holdfast.harnesses.setup_entries import plugin_copies
 
 _SOURCE: Final = Path(__file__).parent / "plugin"
@@ -87,6 +88,15 @@ def _settings(folder: Path) -> Path:
 
 def _plugin(folder: Path) -> Path:
     return folder / "holdfast" / "plugin.js"
+
+
+def plugins_in(folder: Path) -> list[object]:
+    """The plugins that the user's settings name; none if they cannot be read."""
+    try:
+        content = json_spans.read(_settings(folder).read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, RecursionError):
+        return []
+    return list(items(mapping(content).get("plugin")))
 
 
 RESERVED: Final = 20_000

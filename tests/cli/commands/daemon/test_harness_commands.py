@@ -167,7 +167,7 @@ def test_somebody_elses_skill_of_that_name_is_left_alone(settled: Person) -> Non
 
 
 def test_somebody_elses_skill_by_a_common_name_stays_and_the_others_come(settled: Person) -> None:
-    theirs = skill_of(settled, "handoff")
+    theirs = skill_of(settled, "session-checkpoint")
     theirs.parent.mkdir(parents=True)
     theirs.write_text("mine")
     before = everything(settled)
@@ -175,7 +175,48 @@ def test_somebody_elses_skill_by_a_common_name_stays_and_the_others_come(settled
     assert done.status == 0, done.err
     assert f"{theirs}: left there" in done.err
     assert theirs.read_text() == "mine"
-    assert skill_of(settled, "pickup").exists()
+    assert skill_of(settled, "holdfast-pickup").exists()
+    assert settled.types("unsetup", "--yes").status == 0
+    assert everything(settled) == before
+
+
+def as_an_earlier_version_left_it(person: Person, name: str, former: str) -> None:
+    """Make of an installed skill one that was installed under its former name."""
+    skill_of(person, name).parent.rename(skill_of(person, former).parent)
+    manifest = person.home / "manifest.json"
+    manifest.write_text(manifest.read_text().replace(f"/{name}", f"/{former}"))
+
+
+def test_a_skill_by_its_former_name_is_renamed_and_unsetup_leaves_nothing(settled: Person) -> None:
+    before = everything(settled)
+    settled.types("setup", HARNESS, "--yes")
+    once = everything(settled)
+    as_an_earlier_version_left_it(settled, "holdfast-handoff", "handoff")
+    assert settled.types("setup", HARNESS, "--yes").status == 0
+    assert everything(settled) == once
+    assert settled.types("unsetup", "--yes").status == 0
+    assert everything(settled) == before
+
+
+def test_a_skill_by_its_former_name_that_its_user_changed_stays(settled: Person) -> None:
+    settled.types("setup", HARNESS, "--yes")
+    as_an_earlier_version_left_it(settled, "holdfast-recall", "recall")
+    skill_of(settled, "recall").write_text("changed")
+    assert f"{skill_of(settled, 'recall')}: left there" in settled.types("setup", HARNESS, "--yes").err
+    assert skill_of(settled, "holdfast-recall").is_file()
+    assert settled.types("unsetup", "--yes").status == 0
+    assert skill_of(settled, "recall").read_text() == "changed"
+    assert not skill_of(settled, "holdfast-recall").exists()
+
+
+def test_somebody_elses_skill_by_a_former_name_is_not_touched(settled: Person) -> None:
+    theirs = skill_of(settled, "pickup")
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text("mine")
+    before = everything(settled)
+    done = settled.types("setup", HARNESS, "--yes")
+    assert str(theirs) not in done.err
+    assert theirs.read_text() == "mine"
     assert settled.types("unsetup", "--yes").status == 0
     assert everything(settled) == before
 

@@ -74,7 +74,7 @@ def _wrapped(name: str, way: Way, words: Sequence[str]) -> NoReturn:
     program = shutil.which(harness.program)
     if program is None:
         raise HoldfastError(f"`{harness.program}` is not on your search path", f"install {harness.title}")
-    hooked = bool(connections.installed(access.home(), harness))
+    hooked = connections.is_connected(access.home(), harness, Path.home())
     ready = _start_text(harness, project, is_told=hooked, takes_text=harness.takes_text)
     status = _run_harness([program, *harness.command_line(way, words, ready.text)])
     _save(harness, harness, project, began, ready, is_told=hooked)

@@ -7,10 +7,14 @@
 
 import { homedir } from "node:os"
 import path from "node:path"
+import { fileURLToPath } from "node:url"
 
 import { NOTHING, Post } from "./post.js"
 
 const HOME = null // setup writes here where the home of Holdfast is
+const PACKAGED = false // true in the package that OpenCode installs by itself, which knows no home
+const HERE = path.dirname(fileURLToPath(import.meta.url))
+const LAUNCHER = path.join(HERE, "holdfast.sh")
 const STARTING_MS = 3_500 // the hook starts a daemon that is away, and waits for it
 const LONGEST_MS = 5_000 // with all that waits before it
 const LEAVING_MS = 300
@@ -19,12 +23,41 @@ const ENVIRONMENT = "<env>" // stands in every turn's system prompt, and in none
 const FORK = / \(fork #\d+\)$/ // how OpenCode names one; nothing else says it before its messages are there
 const CARRIED = ["XDG_DATA_HOME", "XDG_CONFIG_HOME", "OPENCODE_DB"]
 
-export default async function holdfast({ directory }, options) {
+export default async function holdfast({ client, directory }, options) {
   const off = process.env.HOLDFAST_DISABLE === "1" || process.env.HOLDFAST_INTERNAL === "1"
-  const home = options?.home ?? HOME
-  if (off || !home) return {}
-  const post = new Post({ harness: "opencode", carried: CARRIED, home, command: options?.command })
+  const home = options?.home ?? (PACKAGED ? usualHome() : HOME)
+  if (off || !home || !claim(client)) return {}
+  const command = options?.command ?? (PACKAGED ? `sh ${quoted(LAUNCHER)} hook "$PPID"` : undefined)
+  const notify = (message) => client?.tui?.showToast({ body: { message, variant: "warning" } })
+  const post = new Post({ harness: "opencode", carried: CARRIED, home, command, notify: harmless(notify) })
+  if (PACKAGED) return { ...hooks(directory, post), config: harmless(addToolsAndSkills) }
   return hooks(directory, post)
+}
+
+// Setup and a package may both have OpenCode load this: the first one does the work. All plugins that are loaded
+// together share a client.
+const CLAIMED = Symbol.for("holdfast.opencode")
+
+function claim(client) {
+  const claimed = (globalThis[CLAIMED] ??= new WeakSet())
+  if (client && claimed.has(client)) return false
+  if (client) claimed.add(client)
+  return true
+}
+
+function usualHome() {
+  return process.env.HOLDFAST_HOME || path.join(homedir(), ".holdfast")
+}
+
+function quoted(word) {
+  return `'${word.replaceAll("'", `'\\''`)}'`
+}
+
+// What setup writes into the settings; what is there already stays.
+function addToolsAndSkills(config) {
+  config.mcp = { holdfast: { type: "local", command: ["sh", LAUNCHER, "relay"], enabled: true }, ...config.mcp }
+  const paths = config.skills?.paths ?? []
+  config.skills = { ...config.skills, paths: [...paths, path.join(HERE, "skills")] }
 }
 
 function hooks(directory, post) {

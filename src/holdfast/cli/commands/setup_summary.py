@@ -1,0 +1,124 @@
+"""Setup summary: what setup did, what agents will be given from then on, and how to undo it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from holdfast.cli.printing import short_path
+from holdfast.core.brief.brief_input import Reason
+from holdfast.core.brief.budget import budget_for
+from holdfast.engine.briefing.resume import limit_of
+from holdfast.engine.engine import budget_settings_of
+from holdfast.engine.tools import table
+from holdfast.files.install import InstallChange, Report, Verb
+from holdfast.harnesses.base import Harness, Pluggable
+from holdfast.settings import Config
+
+_INDENT = "  "
+
+
+def files_line(report: Report, home: Path) -> str:
+    """How many files setup changed and created."""
+    counts = {verb: sum(change.verb is verb for change in report.changes) for verb in Verb}
+    parts = [f"{counts[verb]} {verb}" for verb in (Verb.CHANGED, Verb.CREATED, Verb.REMOVED) if counts[verb]]
+    if not parts:
+        return "every file is as it should be already"
+    backups = short_path(str(home / "backups"))
+    where = f"; what was changed is in {backups} as it was" if counts[Verb.CHANGED] else ""
+    return f"{', '.join(parts)}{where}"
+
+
+def changed_files(changes: Iterable[InstallChange]) -> list[str]:
+    """A line for each file that would not stay as it is."""
+    return [
+        f"{_INDENT}{change.path} would be {change.verb}"
+        for change in changes
+        if change.verb is not Verb.UNCHANGED
+    ]
+
+
+def summary(
+    chosen: Sequence[Harness],
+    absent: Sequence[Harness],
+    report: Report,
+    home: Path,
+    config: Config,
+    *,
+    root: Path | None,
+    has_tools: bool,
+) -> str:
+    """What a person should know after setup."""
+    where = f"in {root}" if root else "in all projects"
+    lines = [f"\nconnected: {titles(chosen)} ({where})"]
+    if absent:
+        lines.append(f"not found: {titles(absent)}")
+    lines.append(f"files: {files_line(report, home)}")
+    lines += [
+        f"\nfrom now on, a session of {titles(chosen)}",
+        *_promises(chosen, config, has_tools=has_tools),
+    ]
+    option = " --project" if root else ""
+    if not config.checkpoint.model:
+        lines.append("\nno model is asked, and nothing leaves this machine")
+    lines += [
+        "a setting turns each of these off: `holdfast config`",
+        f"to undo all of it: `holdfast unsetup{option}`; to check the connection: `holdfast doctor`",
+    ]
+    return "\n".join(lines)
+
+
+def plugin_notes(chosen: Iterable[Harness], user_directory: Path) -> Iterator[str]:
+    """A line for each harness that has the plugin, too."""
+    for harness in chosen:
+        if isinstance(harness, Pluggable) and harness.has_plugin(user_directory):
+            yield f"{harness.title} has the plugin, too: it leaves hooks and tools to what setup installed"
+
+
+def remaining_plugins(every: Iterable[Harness], user_directory: Path) -> Iterator[str]:
+    """A line for each harness whose plugin goes on after setup was undone."""
+    for harness in every:
+        if isinstance(harness, Pluggable) and harness.has_plugin(user_directory):
+            yield f"{harness.title} still has the plugin, which goes on: remove it there, too"
+
+
+def titles(chosen: Sequence[Harness]) -> str:
+    """These harnesses, as a person lists them."""
+    *others, last = (harness.title for harness in chosen)
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def _promises(chosen: Sequence[Harness], config: Config, *, has_tools: bool) -> Iterator[str]:
+    for text in _injected(chosen, config):
+        yield f"{_INDENT}- {text}"
+    if has_tools:
+        tools, tokens = len(table.names()), table.token_cost()
+        yield f"{_INDENT}- has {tools} tools, which take about {tokens:,} tokens of its window"
+
+
+def _injected(chosen: Sequence[Harness], config: Config) -> Iterator[str]:
+    """What Holdfast puts in front of an agent by itself, by these settings."""
+    if config.brief.inject:
+        compacted, started = (_longest(reason, chosen, config) for reason in (Reason.COMPACT, Reason.STARTUP))
+        yield (
+            "is given a brief of the work that it continues: "
+            f"after a compaction of up to {compacted:,} characters, at a start of up to {started:,}"
+        )
+    if config.pressure.show_in_context:
+        percent = config.pressure.show_from_percent
+        yield f"is told with each prompt how full its window is, from {percent} % on"
+    flush = config.memory_flush
+    if flush.enabled and flush.thresholds:
+        percents = " and ".join(", ".join(f"{one.percent}" for one in flush.thresholds).rsplit(", ", 1))
+        yield f"is asked at {percents} % of the window to write down what must last"
+        urgent = [f"{one.percent}" for one in flush.thresholds if one.is_urgent]
+        if urgent and flush.hold_agent:
+            yield f"is kept from stopping once, at {' and '.join(urgent)} %, until it has answered that"
+    if config.pressure.advice:
+        yield "is advised to start afresh after its second compaction, once"
+
+
+def _longest(reason: Reason, chosen: Sequence[Harness], config: Config) -> int:
+    """The most characters that a brief for this reason has in one of these harnesses."""
+    settings = budget_settings_of(config)
+    return max(budget_for(reason, settings, limit_of(harness)).brief_most for harness in chosen)
