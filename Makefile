@@ -20,6 +20,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 FUZZ_STAMP := $(VENV)/.installed-fuzz
 RELEASE_STAMP := $(VENV)/.installed-release
+DOCS_STAMP := $(VENV)/.installed-docs
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check --no-input
 
 # Where Python is told to keep no compiled files, every worker would compile and rewrite all tests on every run.
@@ -30,7 +31,7 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup run test test-slow test-clients test-browser test-release coverage pictures chaos fuzz \
+.PHONY: help setup run test test-slow test-clients test-browser test-release coverage docs pictures chaos fuzz \
   check format bench dist check-dist release clean
 
 help: ## List the targets
@@ -68,7 +69,11 @@ coverage: $(RELEASE_STAMP) ## Report which lines the tests run; nothing depends 
 	@$(BIN)/python -m coverage combine --quiet
 	@$(BIN)/python -m coverage report
 
-pictures: $(STAMP) ## Take the pictures of the dashboard that the README shows
+docs: $(DOCS_STAMP) ## Build the documentation site in build/site, and check its links
+	@$(BIN)/python scripts/build_site.py
+
+pictures: $(STAMP) ## Take the pictures of the dashboard and record the terminal that the README shows
+	@$(BIN)/python -m scripts.record_terminal
 	@$(BIN)/python tests/browser/install.py
 	@$(BIN)/python scripts/take_pictures.py
 
@@ -124,6 +129,11 @@ $(FUZZ_STAMP): $(STAMP) requirements/fuzz.txt
 $(RELEASE_STAMP): $(STAMP) requirements/release.txt
 	@echo "installing what releases need"
 	@$(PIP) install --requirement requirements/release.txt
+	@touch $@
+
+$(DOCS_STAMP): $(STAMP) requirements/docs.txt
+	@echo "installing what the site is built with"
+	@$(PIP) install --requirement requirements/docs.txt
 	@touch $@
 
 # Runs when there is no working interpreter there: none yet, or the one it was made with is gone.

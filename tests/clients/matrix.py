@@ -1,11 +1,12 @@
 """The matrix: which promise is kept with which real harness, and the test that shows it.
 
-`python -m tests.clients.matrix` prints the table that stands in the README and in docs/harnesses; a test
-holds it against what is written there and against the tests that there are.
+`python -m tests.clients.matrix` prints the table of docs/harnesses, and then the README's, which has some of
+its rows. A test holds both against what is written there and against the tests that there are.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -183,12 +184,32 @@ PROMISES: Final = (
 )
 
 
-def table() -> str:
-    """The matrix in Markdown."""
+MOST_ASKED: Final = (
+    "brief after a compaction by hand",
+    "brief after an automatic compaction",
+    "brief after a crash",
+    "brief after `/clear`",
+    "new session: brief of the last",
+    "resume: nothing is repeated",
+    "checkpoint before the summary is written",
+    "the agent's own digest comes back",
+    "continues what another harness began",
+)
+"""What the README shows."""
+
+
+def table(promises: Sequence[Promise] = PROMISES) -> str:
+    """The matrix in Markdown, or some of its rows."""
     heads = [f"{client.title} {client.version}" for client in HARNESSES]
     lines = [f"| | {' | '.join(heads)} |", f"|---|{':-:|' * len(heads)}"]
-    lines += [f"| {promise.text} | {' | '.join(map(_cell, promise.shown))} |" for promise in PROMISES]
+    lines += [f"| {promise.text} | {' | '.join(map(_cell, promise.shown))} |" for promise in promises]
     return "\n".join(lines) + "\n"
+
+
+def short_table() -> str:
+    """The rows that most people ask about."""
+    by_text = {promise.text: promise for promise in PROMISES}
+    return table([by_text[text] for text in MOST_ASKED])
 
 
 def _cell(shown: str) -> str:
@@ -196,4 +217,4 @@ def _cell(shown: str) -> str:
 
 
 if __name__ == "__main__":
-    print(table(), end="")
+    print(table(), short_table(), sep="\n", end="")
