@@ -62,9 +62,7 @@ def main() -> int:
         print(f"error: {fault}", file=sys.stderr)
     if not faults:
         print(f"built {len(list(SITE.rglob('*.html')))} pages: {SITE.relative_to(ROOT)}/index.html")
-        print(
-            "to read it with its search: python3 -m http.server --bind 127.0.0.1 --directory build/site 8000"
-        )
+        print("to search it too: python3 -m http.server --bind 127.0.0.1 --directory build/site 8000")
     return 1 if faults else 0
 
 

@@ -87,12 +87,9 @@ def scenes() -> tuple[Scene, ...]:
 
 
 def _session(replayed: Replayed) -> Scene:
-    rows = [
-        *_conversation(),
-        Row(""),
-        *_wrapped("The window is full. The session is compacted.", "loss", 0.9),
-    ]
-    return Scene(f"{replayed.title}: an afternoon's work", tuple(rows), 1.8)
+    _, *rows = _conversation()
+    end = _wrapped("The window is full. The session is compacted.", "loss", 0.9)
+    return Scene(f"{replayed.title}, at work", (*rows, Row(""), *end), 1.8)
 
 
 def _without(replayed: Replayed) -> Scene:
