@@ -55,7 +55,7 @@ test-clients: $(STAMP) ## Install the real harnesses and keep the same promises 
 	@# A hook gives up after a second, as it must, also where the whole machine stood still for that long.
 	@tests/clients/run $(ARGS) || { echo "once more what failed:"; tests/clients/run --last-failed $(ARGS); }
 
-test-browser: $(STAMP) ## Use the dashboard in a real browser, every page and every action
+test-browser: docs ## Use the dashboard and the documentation site in a real browser
 	@$(BIN)/python tests/browser/install.py
 	@$(BIN)/python -m pytest --quiet tests/browser $(ARGS)
 
