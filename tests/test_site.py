@@ -29,7 +29,10 @@ def test_every_page_is_once_in_the_navigation() -> None:
     docs = ROOT / "docs"
     pages = [page.relative_to(docs).as_posix() for page in docs.rglob("*.md")]
     pages += [place for source, place in FROM_THE_ROOT.items() if source not in ONLY_LINKED]
-    assert sorted(pages_below(CONFIG["nav"])) == sorted(pages)
+    listed = pages_below(CONFIG["nav"])
+    assert sorted(listed) == sorted(set(listed))
+    assert set(pages) - set(listed) == set(), "add them to `nav` in zensical.toml"
+    assert set(listed) - set(pages) == set(), "take them out of `nav` in zensical.toml"
 
 
 def test_the_configuration_names_the_folders_that_the_script_uses() -> None:

@@ -43,6 +43,10 @@ NOT_RUN: Final = {
     r"claude |codex$": "the real program, whose tests are in tests/clients",
 }
 """Expressions of command lines that are not run here, and why."""
+RUN_ELSEWHERE: Final = {
+    "docs/install.md": "installs and removes real environments; `make test-install` runs all of it",
+}
+"""Pages that another test runs as a whole."""
 MAY_FIND_FAULT: Final = {"status", "doctor"}
 """Their exit status says how healthy this machine's set-up is; nothing but Holdfast is installed on it."""
 
@@ -63,7 +67,7 @@ SLOW: Final = {"docs/reference/evaluation.md"}
 WITH_COMMANDS: Final = [
     pytest.param(page, marks=[pytest.mark.slow] if page in SLOW else [])
     for page in PAGES
-    if any(not reason_not_to_run(line) for line in lines(page))
+    if page not in RUN_ELSEWHERE and any(not reason_not_to_run(line) for line in lines(page))
 ]
 
 
