@@ -125,7 +125,7 @@ PROMISES: Final = (
         openclaw="test_openclaw.py::test_after_new_the_session_is_given_what_it_was_and_may_ignore_it",
     ),
     Promise(
-        "what was left running is told by its handle",
+        "what was left running is named with its handle",
         "test_claude_code_facts.py::test_what_was_left_running_is_reported_by_its_handle_until_it_is_stopped",
         f"test_codex.py::{_CUT}::test_what_was_left_running_is_reported_by_its_session",
         "test_gemini.py::test_what_was_left_running_is_reported_by_its_process",
@@ -133,7 +133,7 @@ PROMISES: Final = (
         openclaw="test_openclaw.py::test_what_was_left_running_is_reported_by_its_session_until_it_is_killed",
     ),
     Promise(
-        "nothing bleeds from a session at work",
+        "nothing is told of a session that is still at work",
         f"test_claude_code.py::{_NEW}::test_beside_a_live_one_nothing_bleeds",
         f"test_codex.py::{_NEW}::test_beside_one_that_is_at_work_in_the_same_process_nothing_bleeds",
         "test_gemini.py::test_beside_a_session_at_work_nothing_bleeds",
@@ -157,7 +157,7 @@ PROMISES: Final = (
         openclaw="test_openclaw.py::test_nothing_is_lost_when_the_daemon_is_killed",
     ),
     Promise(
-        "nobody notices that hook or Python is gone",
+        "works as before if hook or Python is gone",
         "test_claude_code.py::TestWhatIsGone::test_nobody_notices",
         "test_codex.py::TestWhatIsGone::test_nobody_notices",
         "test_gemini.py::test_whatever_is_gone_nobody_notices",
