@@ -112,7 +112,7 @@ release: $(RELEASE_STAMP) ## Make VERSION=X.Y.Z: check, build, commit and tag; p
 	@$(BIN)/python scripts/release.py $(if $(DRY_RUN),--dry-run) -- "$(VERSION)"
 
 clean: ## Remove everything that make and the tools made
-	@rm -rf $(VENV) .venv-system build dist .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	@rm -rf $(VENV) .venv-system .cache build dist .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	@find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(STAMP): $(BIN)/python pyproject.toml requirements/dev.txt requirements/runtime.txt
