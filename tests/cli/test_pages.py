@@ -40,6 +40,7 @@ NOT_RUN: Final = {
     r"uvx |uv tool |pipx ": "installs from the package index; `make test-install` does so with a wheel",
     r"make |export PATH=": "makes environments and takes minutes; CI runs the same targets",
     r"(PYTHONPATH=\. )?\.venv/bin/python benchmarks/": "measures for minutes; `make bench` runs all of them",
+    r"git push ": "sends to the repository's hosting service",
     r"claude |codex$": "the real program, whose tests are in tests/clients",
 }
 """Expressions of command lines that are not run here, and why."""
