@@ -20,6 +20,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 FUZZ_STAMP := $(VENV)/.installed-fuzz
 RELEASE_STAMP := $(VENV)/.installed-release
+DOCS_STAMP := $(VENV)/.installed-docs
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check --no-input
 
 # Where Python is told to keep no compiled files, every worker would compile and rewrite all tests on every run.
@@ -30,7 +31,7 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup run test test-slow test-clients test-browser test-release coverage plugins pictures chaos fuzz \
+.PHONY: help setup run test test-slow test-clients test-browser test-release coverage docs plugins pictures chaos fuzz \
   check format bench dist check-dist release clean
 
 help: ## List the targets
@@ -54,7 +55,7 @@ test-clients: $(STAMP) ## Install the real harnesses and keep the same promises 
 	@# A hook gives up after a second, as it must, also where the whole machine stood still for that long.
 	@tests/clients/run $(ARGS) || { echo "once more what failed:"; tests/clients/run --last-failed $(ARGS); }
 
-test-browser: $(STAMP) ## Use the dashboard in a real browser, every page and every action
+test-browser: docs ## Use the dashboard and the documentation site in a real browser
 	@$(BIN)/python tests/browser/install.py
 	@$(BIN)/python -m pytest --quiet tests/browser $(ARGS)
 
@@ -71,7 +72,11 @@ coverage: $(RELEASE_STAMP) ## Report which lines the tests run; nothing depends 
 plugins: $(STAMP) ## Write the plugins of the harnesses again, from what the package says
 	@$(BIN)/holdfast plugin . 2>/dev/null
 
-pictures: $(STAMP) ## Take the pictures of the dashboard that the README shows
+docs: $(DOCS_STAMP) ## Build the documentation site in build/site, and check its links
+	@$(BIN)/python scripts/build_site.py
+
+pictures: $(STAMP) ## Take the pictures of the dashboard and record the terminal that the README shows
+	@$(BIN)/python -m scripts.record_terminal
 	@$(BIN)/python tests/browser/install.py
 	@$(BIN)/python scripts/take_pictures.py
 
@@ -110,7 +115,7 @@ release: $(RELEASE_STAMP) ## Make VERSION=X.Y.Z: check, build, commit and tag; p
 	@$(BIN)/python scripts/release.py $(if $(DRY_RUN),--dry-run) -- "$(VERSION)"
 
 clean: ## Remove everything that make and the tools made
-	@rm -rf $(VENV) .venv-system build dist .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	@rm -rf $(VENV) .venv-system .cache build dist .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	@find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(STAMP): $(BIN)/python pyproject.toml requirements/dev.txt requirements/runtime.txt
@@ -127,6 +132,11 @@ $(FUZZ_STAMP): $(STAMP) requirements/fuzz.txt
 $(RELEASE_STAMP): $(STAMP) requirements/release.txt
 	@echo "installing what releases need"
 	@$(PIP) install --requirement requirements/release.txt
+	@touch $@
+
+$(DOCS_STAMP): $(STAMP) requirements/docs.txt
+	@echo "installing what the site is built with"
+	@$(PIP) install --requirement requirements/docs.txt
 	@touch $@
 
 # Runs when there is no working interpreter there: none yet, or the one it was made with is gone.

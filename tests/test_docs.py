@@ -1,6 +1,7 @@
-"""Pages for people: links lead somewhere, commands can be typed, the map of the packages names what there is.
+"""Pages for people: links lead somewhere, commands and settings are as shown, the map names what there is.
 
-Whether a sentence is true is not tested here; each promise has its own story.
+Whether a sentence is true is not tested here; each promise has its own story, and `tests/cli/test_pages.py`
+runs the commands.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import click
 import pytest
 
 from holdfast.cli.main import holdfast
+from holdfast.config import file_problems
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "holdfast"
@@ -24,6 +26,7 @@ PAGES = sorted(
 )
 _LINK = re.compile(r"(?<!`)\[[^\]]*\]\(([^)\s]+)\)")
 _TYPED = re.compile(r"(?:^|[\s`(])holdfast ([a-z][^`\n]*)")
+_SETTINGS = re.compile(r"^```toml\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _MODULE = re.compile(r"`(?:(core|harnesses|stores|files|models|engine|daemon|cli)/)?([a-z_*/]+\.py)`")
 
 
@@ -86,6 +89,14 @@ def _check(line: str) -> None:
     for word in words:
         option = word.lstrip("[").rstrip("],.").split("=")[0]
         assert not re.fullmatch(r"--[a-z-]+", option) or option in known, f"{option} in `holdfast {line}`"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_settings_that_a_page_shows_can_be_used(page: Path, tmp_path: Path) -> None:
+    for number, block in enumerate(_SETTINGS.findall(page.read_text(encoding="utf-8"))):
+        file = tmp_path / f"{number}.toml"
+        file.write_text(block, encoding="utf-8")
+        assert file_problems(file, of_project=False) == ()
 
 
 def test_the_map_of_the_packages_names_only_what_is_there() -> None:

@@ -1,11 +1,12 @@
 """The matrix: which promise is kept with which real harness, and the test that shows it.
 
-`python -m tests.clients.matrix` prints the table that stands in the README and in docs/harnesses; a test
-holds it against what is written there and against the tests that there are.
+`python -m tests.clients.matrix` prints the table of docs/harnesses, and then the README's, which has some of
+its rows. A test holds both against what is written there and against the tests that there are.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -124,7 +125,7 @@ PROMISES: Final = (
         openclaw="test_openclaw.py::test_after_new_the_session_is_given_what_it_was_and_may_ignore_it",
     ),
     Promise(
-        "what was left running is told by its handle",
+        "what was left running is named with its handle",
         "test_claude_code_facts.py::test_what_was_left_running_is_reported_by_its_handle_until_it_is_stopped",
         f"test_codex.py::{_CUT}::test_what_was_left_running_is_reported_by_its_session",
         "test_gemini.py::test_what_was_left_running_is_reported_by_its_process",
@@ -132,7 +133,7 @@ PROMISES: Final = (
         openclaw="test_openclaw.py::test_what_was_left_running_is_reported_by_its_session_until_it_is_killed",
     ),
     Promise(
-        "nothing bleeds from a session at work",
+        "nothing is told of a session that is still at work",
         f"test_claude_code.py::{_NEW}::test_beside_a_live_one_nothing_bleeds",
         f"test_codex.py::{_NEW}::test_beside_one_that_is_at_work_in_the_same_process_nothing_bleeds",
         "test_gemini.py::test_beside_a_session_at_work_nothing_bleeds",
@@ -156,7 +157,7 @@ PROMISES: Final = (
         openclaw="test_openclaw.py::test_nothing_is_lost_when_the_daemon_is_killed",
     ),
     Promise(
-        "nobody notices that hook or Python is gone",
+        "works as before if hook or Python is gone",
         "test_claude_code.py::TestWhatIsGone::test_nobody_notices",
         "test_codex.py::TestWhatIsGone::test_nobody_notices",
         "test_gemini.py::test_whatever_is_gone_nobody_notices",
@@ -183,12 +184,32 @@ PROMISES: Final = (
 )
 
 
-def table() -> str:
-    """The matrix in Markdown."""
+MOST_ASKED: Final = (
+    "brief after a compaction by hand",
+    "brief after an automatic compaction",
+    "brief after a crash",
+    "brief after `/clear`",
+    "new session: brief of the last",
+    "resume: nothing is repeated",
+    "checkpoint before the summary is written",
+    "the agent's own digest comes back",
+    "continues what another harness began",
+)
+"""What the README shows."""
+
+
+def table(promises: Sequence[Promise] = PROMISES) -> str:
+    """The matrix in Markdown, or some of its rows."""
     heads = [f"{client.title} {client.version}" for client in HARNESSES]
     lines = [f"| | {' | '.join(heads)} |", f"|---|{':-:|' * len(heads)}"]
-    lines += [f"| {promise.text} | {' | '.join(map(_cell, promise.shown))} |" for promise in PROMISES]
+    lines += [f"| {promise.text} | {' | '.join(map(_cell, promise.shown))} |" for promise in promises]
     return "\n".join(lines) + "\n"
+
+
+def short_table() -> str:
+    """The rows that most people ask about."""
+    by_text = {promise.text: promise for promise in PROMISES}
+    return table([by_text[text] for text in MOST_ASKED])
 
 
 def _cell(shown: str) -> str:
@@ -196,4 +217,4 @@ def _cell(shown: str) -> str:
 
 
 if __name__ == "__main__":
-    print(table(), end="")
+    print(table(), short_table(), sep="\n", end="")
