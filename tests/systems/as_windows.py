@@ -185,7 +185,7 @@ def _make_sockets_plain() -> None:
     real_pair, family = socket.socketpair, socket.AF_UNIX
     socket.socketpair = lambda *_: real_pair(family)
     for module in (socket, _socket):
-        del module.AF_UNIX
+        delattr(module, "AF_UNIX")
     del asyncio.start_unix_server, asyncio.open_unix_connection
 
     def refuse(*_: object) -> NoReturn:

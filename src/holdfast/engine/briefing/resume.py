@@ -497,10 +497,11 @@ def _with_words(engine: Engine, brief_input: BriefInput) -> BriefInput:
     ancestors = reversed(trail.inherits) if trail.goal and trail.goal.inherited else ()
     checkpoints = engine.store.checkpoints_of_session(session.key, SESSIONS_LOOKED_AT)
     digests = chain([_words_in(checkpoints)], (_words(engine, each) for each in ancestors))
+    latest = next((words for words in digests if words), ())
     asked = next((one for one in checkpoints if one.outline.was_model_asked), None)
     return replace(
         brief_input,
-        words=next(filter(None, digests), ())[:1],
+        words=latest[:1],
         model_left_out=left_out_of(asked.outline) if asked else (),
     )
 
