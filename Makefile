@@ -31,8 +31,8 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup run test test-slow test-clients test-browser test-release coverage docs plugins pictures chaos fuzz \
-  check format bench dist check-dist release clean
+.PHONY: help setup run test test-slow test-clients test-install test-browser test-release coverage docs plugins \
+  pictures chaos fuzz check format bench dist check-dist release clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -54,6 +54,11 @@ test-clients: $(STAMP) ## Install the real harnesses and keep the same promises 
 	@$(BIN)/python tests/clients/install.py $(CLIENTS)
 	@# A hook gives up after a second, as it must, also where the whole machine stood still for that long.
 	@tests/clients/run $(ARGS) || { echo "once more what failed:"; tests/clients/run --last-failed $(ARGS); }
+
+test-install: $(STAMP) ## Install with real uv and pipx, update, go back, uninstall, as a newcomer
+	@$(BIN)/python tests/install/prepare.py
+	@$(BIN)/python tests/clients/install.py claude-code
+	@tests/clients/run tests/install --numprocesses 2 --dist worksteal $(ARGS)
 
 test-browser: docs ## Use the dashboard and the documentation site in a real browser
 	@$(BIN)/python tests/browser/install.py
@@ -115,7 +120,8 @@ release: $(RELEASE_STAMP) ## Make VERSION=X.Y.Z: check, build, commit and tag; p
 	@$(BIN)/python scripts/release.py $(if $(DRY_RUN),--dry-run) -- "$(VERSION)"
 
 clean: ## Remove everything that make and the tools made
-	@rm -rf $(VENV) .venv-system .cache build dist .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	@rm -rf $(VENV) .venv-system .venv-install .cache build dist .coverage .coverage.* .hypothesis .mypy_cache \
+	  .pytest_cache .ruff_cache
 	@find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(STAMP): $(BIN)/python pyproject.toml requirements/dev.txt requirements/runtime.txt

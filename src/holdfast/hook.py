@@ -30,6 +30,9 @@ SPOOL_BYTES = 32 * 1024 * 1024
 
 STOPPED = "run/stopped"
 """Exists in the home while the daemon stores nothing because it cannot read the privacy settings."""
+REFUSED = "run/refused"
+"""Says in the home why the last daemon could not start, such as that a later version wrote the store."""
+REFUSED_TIME = 60.0  # seconds in which no hook tries again
 KEPT_FIELDS = frozenset(
     "hook_event_name session_id sessionId session_key sessionKey previousSessionKey previous_session_key"
     " transcript_path cwd source trigger reason model prompt_id agent_id agent_type stop_hook_active".split()
@@ -76,8 +79,8 @@ def carry(home: str, harness: str, carried: tuple[str, ...], quiet: tuple[str, .
         answer = ask(home, header, payload, time.monotonic() + (QUIET_TIME if is_quiet else ANSWER_TIME))
     except ConnectionRefusedError:
         keep(home, name, header, payload)
-        daemon = start_daemon(home)
-        if not is_quiet:
+        daemon = None if has_refused(home) else start_daemon(home)
+        if daemon and not is_quiet:
             answer = ask_when_up(home, header, payload, daemon, time.monotonic() + STARTING_TIME)
             # The daemon may have read it meanwhile: it recognises a repeated hook event by its id.
             discard(f"{home}/spool/{name}{SPOOLED}")
@@ -329,6 +332,14 @@ def write(path: str, content: bytes) -> None:
 def open_plainly(path: str, flags: int) -> int:
     """Open a file for its owner's eyes only; never wait for a FIFO, and never follow a link."""
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0), 0o600)
+
+
+def has_refused(home: str) -> bool:
+    """Whether a daemon could not start a moment ago, so that another try would only cost time."""
+    try:
+        return abs(time.time() - os.stat(f"{home}/{REFUSED}").st_mtime) < REFUSED_TIME
+    except OSError:
+        return False
 
 
 def start_daemon(home: str) -> "Popen[bytes]":

@@ -16,12 +16,13 @@ LANGUAGE = frozenset({"errors", "lazy_dataclass"})
 BELOW_ENGINE = (
     SIBLING_PACKAGES
     | LANGUAGE
-    | {"core", "config", "home", "hook", "relay", "settings", "skills", "system", "__init__"}
+    | {"core", "config", "environment", "home", "hook", "relay", "settings", "skills", "system", "__init__"}
 )
 MAY_IMPORT = {
     "__init__": frozenset[str](),
     "__main__": frozenset({"cli"}),
     **dict.fromkeys(LANGUAGE, frozenset[str]()),
+    "environment": frozenset({"__init__"}),
     "home": frozenset[str](),
     "hook": frozenset[str](),
     "relay": frozenset({"hook"}),
@@ -96,7 +97,12 @@ def standard_library_only(source: Source) -> Iterator[Finding]:
         "relay.py": ("holdfast.hook",),
         "system.py": (),
         "daemon/local/wire.py": (),
-        "daemon/local/client.py": ("holdfast.errors", "holdfast.system", "holdfast.daemon.local.wire"),
+        "daemon/local/client.py": (
+            "holdfast.errors",
+            "holdfast.hook",
+            "holdfast.system",
+            "holdfast.daemon.local.wire",
+        ),
     }.get(source.path)
     if allowed_of_ours is None:
         return

@@ -15,7 +15,7 @@ from holdfast.core.memory.passages import markdown_sections
 from holdfast.core.redaction.redact import redact, redact_parts, redact_stream
 from holdfast.engine.redaction.redactor import redact_as_seen
 from holdfast.errors import SettingsUnreadable
-from holdfast.files import install, json_text, toml_text
+from holdfast.files import json_text, markdown_text, toml_text
 from tests.files import settings_texts, toml_texts
 from tests.fuzz.target import Target, text_of
 
@@ -97,9 +97,9 @@ def _toml(content: bytes) -> None:
 def _markdown(content: bytes) -> None:
     text = text_of(content)
     with suppress(SettingsUnreadable):
-        edited = install.insert_block(text, BLOCK)
-        assert install.insert_block(edited, BLOCK) == edited
-        taken_out = install.remove_block(edited, BLOCK.file)
+        edited = markdown_text.insert_block(text, BLOCK)
+        assert markdown_text.insert_block(edited, BLOCK) == edited
+        taken_out = markdown_text.remove_block(edited, BLOCK.file)
         assert taken_out == text or "<!-- holdfast:begin -->" in text
 
 

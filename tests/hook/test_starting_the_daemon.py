@@ -8,12 +8,14 @@ import os
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from holdfast import hook
 from tests.hook.fake_daemon import FakeDaemon
 from tests.hook.harness import BASE_PYTHON, NOTHING, SECRETS, Harness, payload
 
@@ -108,6 +110,20 @@ def test_a_daemon_that_fails_at_once_is_not_waited_for(harness: Harness, starts:
     )
     assert ran.returncode == 0
     assert len(harness.spooled()) == 1
+
+
+@pytest.mark.parametrize(("age", "starts_one"), [(0, False), (-3600, True), (3600, True)])
+def test_a_daemon_that_refused_a_moment_ago_is_not_started_again(
+    harness: Harness, starts: Starts, age: int, *, starts_one: bool
+) -> None:
+    starts.install(answers=True)
+    refused = starts.home / hook.REFUSED
+    refused.parent.mkdir(exist_ok=True)
+    refused.write_text("the store was written by a later version\nupgrade\n")
+    at = time.time() - age
+    os.utime(refused, (at, at))
+    assert harness.fire(payload("SessionStart")) == ((0, b"a brief", b"") if starts_one else NOTHING)
+    assert len(harness.spooled()) == (0 if starts_one else 1)
 
 
 def test_the_daemon_is_tied_to_nothing_of_the_harness(harness: Harness, starts: Starts) -> None:

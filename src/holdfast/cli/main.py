@@ -15,7 +15,7 @@ from typing import Final
 
 import click
 
-from holdfast import __version__
+from holdfast import __version__, environment
 from holdfast.cli.command_list import LazyGroup
 from holdfast.errors import HoldfastError, ProtectionUnreadable
 from holdfast.home import home
@@ -25,6 +25,10 @@ _SILENT: Final = ("hook", "mcp", "statusline", "recover-store")
 """Commands without the note about damaged stores: those that programs run, and the one about such stores."""
 LOG_BYTES = 1_000_000
 
+_WITHOUT_RENEWAL: Final = frozenset(
+    {*_SILENT, "hook-command", "completion", "help", "demo", "setup", "unsetup", "plugin", "doctor"}
+)
+"""Commands that do not renew what setup wrote: programs run them, or they are about that themselves."""
 _WITHOUT_WARNING: Final = frozenset({"hook", "hook-command", "mcp", "demo"})
 """Commands without the warning: those that programs run, which must be quick or silent, and the demo."""
 _MAKE_ROOM = "make room on that disk, or name another home in HOLDFAST_HOME"
@@ -63,6 +67,7 @@ def main(words: Sequence[str] | None = None) -> None:
             stream.reconfigure(errors="backslashreplace")
     try:
         _name_set_aside(words)
+        _renew_if_outdated(words)
         status = _status(words)
         sys.stdout.flush()
     except BrokenPipeError:
@@ -111,6 +116,18 @@ def _name_set_aside(words: Sequence[str]) -> None:
 
     for store in set_aside_stores(where / "store.db"):
         click.echo(f"note: {printable(str(store))}; {store.advice}", err=True)
+
+
+def _renew_if_outdated(words: Sequence[str]) -> None:
+    """After an update or a move of Holdfast, bring what setup wrote up to date, and say so."""
+    if not words or words[0] in _WITHOUT_RENEWAL or words[0].startswith("-"):
+        return
+    where = home(os.environ)
+    if environment.is_due(where):
+        # All harnesses are loaded for it, once after each update.
+        from holdfast.cli.renewal import renew_and_say
+
+        renew_and_say(where)
 
 
 def _report(message: str, hint: str) -> int:

@@ -20,7 +20,7 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from holdfast import config, system
+from holdfast import config, environment, hook, system
 from holdfast.core.redaction.redact import NO_LISTS, redact
 from holdfast.core.text.lazy_patterns import compile_patterns
 from holdfast.core.text.untrusted import printable
@@ -69,6 +69,8 @@ def main(early_lock: Lock | None = None) -> int:
         return asyncio.run(_live(home, lock, log))
     except HoldfastError as error:
         log.critical("%s (%s)", error.message, error.hint)
+        with contextlib.suppress(OSError):
+            hook.write(str(home / hook.REFUSED), f"{error.message}\n{error.hint}\n".encode())
     except OSError as error:
         log.critical("the daemon cannot live in %s: %s", home, error)
     return 1
@@ -88,6 +90,8 @@ async def _live(home: Path, lock: Lock, log: logging.Logger) -> int:
     log.info("listening at %s, process %d", endpoint.note, os.getpid())
     try:
         await worker.do(Urgency.HOOK_EVENT, functools.partial(dispatcher.open, time.time_ns() // 1_000_000))
+        with contextlib.suppress(OSError):
+            (home / hook.REFUSED).unlink()
         # The hook that started the daemon is answered first; what follows would only delay it.
         await worker.do(Urgency.CONTROL, bool)
         http = _open_http(home, dispatcher, log)
@@ -189,10 +193,10 @@ async def _answer_http(
 
 def _note_interpreter(home: Path) -> None:
     """Note which Python can start the daemon, for hooks that find none running."""
-    note = home / "bin" / "interpreter"
+    note = environment.interpreter_note(home)
     note.parent.mkdir(mode=0o700, exist_ok=True)
     temporary = note.with_name(f".interpreter.{os.getpid()}")
-    temporary.write_text(f"{sys.executable}\n", encoding="utf-8")
+    temporary.write_bytes(environment.own_interpreter())
     temporary.replace(note)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import difflib
 import hashlib
 import io
-import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
@@ -29,7 +28,7 @@ from holdfast.core.events.install_request import (
     ownership_mark,
 )
 from holdfast.errors import HoldfastError, ManifestUnreadable, SettingsUnreadable
-from holdfast.files import atomic, json_text, toml_text
+from holdfast.files import atomic, json_text, markdown_text, toml_text
 from holdfast.files.json_text import EditedText, Hollow
 from holdfast.files.together import locked
 from holdfast.lazy_dataclass import dataclass
@@ -134,13 +133,16 @@ def plan_setup(
         _merge(file, group, records.get(file), mark, _backup_path(home, file, now_ms))
         for file, group in entries_by_file.items()
     ]
-    wanted_copies = tuple(copies)
-    copied = plan_copies(wanted_copies, home)
-    renamed = _renamed(wanted_copies, manifest)
-    known_copies = {one.path: one for one in manifest.copied if one not in renamed.values()}
+    requested = tuple(copies)
+    copied = plan_copies(requested, home)
+    superseded = _superseded(manifest, requested)
+    retired = list(filter(_is_unchanged, superseded))
+    known_copies = {one.path: one for one in manifest.copied}
     updated = Manifest(
         tuple((records | {one.record.path: replace(one.record, project=project) for one in merges}).values()),
-        tuple((known_copies | {one.record.path: one.record for one in copied if one.record}).values()),
+        _without(
+            retired, (known_copies | {one.record.path: one.record for one in copied if one.record}).values()
+        ),
         (*manifest.excluded, *(line for one in unseen for line in one.lines)),
     )
     # The manifest is written before what it tells of: after a crash it may say too much, never too little.
@@ -150,19 +152,13 @@ def plan_setup(
     )
     hidden = (InstallChange(one.file, Role.SETTINGS, one.before, one.after) for one in unseen)
     copies_to_write = (copy.file for copy in copied if not copy.left)
-    removals = tuple(_removed(renamed.values()))
+    settings = (merge.settings for merge in merges)
     return Plan(
-        (
-            *records_and_backups,
-            *hidden,
-            *copies_to_write,
-            *(change for change, can_go in removals if can_go),
-            *(merge.settings for merge in merges),
-        ),
-        tuple(folder for record in renamed.values() for folder in record.folders),
+        (*records_and_backups, *hidden, *copies_to_write, *map(_removal, retired), *settings),
+        _folders(retired),
         (
             *(copy.file.path for copy in copied if copy.left),
-            *(change.path for change, can_go in removals if not can_go),
+            *(one.path for one in superseded if one not in retired),
         ),
     )
 
@@ -178,18 +174,35 @@ def command_to_wrap(entry: InstallEntry, home: Path) -> str:
 
 def plan_copies(copies: Iterable[WantedCopy], home: Path) -> list[Copy]:
     """What setup would do to each of these files."""
+    known = {one.path: one for one in read_manifest(home).copied}
+    return [_copy(one, known.get(Path(one.file)), home) for one in copies]
+
+
+def plan_renewal(entries: Iterable[InstallEntry], copies: Iterable[WantedCopy], home: Path) -> Plan:
+    """What a new version changes without being asked: only what setup wrote, where it still is.
+
+    An entry that someone took out stays out, and a file that someone removed is not written again. New
+    entries and files are added only where nothing was taken away. A file that this version lacks goes.
+    """
     manifest = read_manifest(home)
-    known = {one.path: one for one in manifest.copied}
-    wanted_copies = tuple(copies)
-    renamed = _renamed(wanted_copies, manifest)
-    return [_copy(one, known.get(Path(one.file)), renamed.get(Path(one.file)), home) for one in wanted_copies]
-
-
-def _renamed(copies: Iterable[WantedCopy], manifest: Manifest) -> dict[Path, CopiedFile]:
-    """What an earlier version wrote under another name, by the path that it has now."""
-    known = {one.path: one for one in manifest.copied}
-    former = ((Path(one.file), known.get(Path(one.replaces))) for one in copies if one.replaces)
-    return {path: record for path, record in former if record}
+    by_file, requested = _by_file(entries), tuple(copies)
+    mark = _mark(home, manifest, [entry.identity for group in by_file.values() for entry in group])
+    merges = [
+        merge
+        for record in manifest.edited
+        if record.path in by_file and (merge := _renewed(record, by_file[record.path], mark))
+    ]
+    copied = [_copy(one, record, home) for one, record in _renewable(manifest, requested, home)]
+    retired = list(filter(_is_unchanged, _superseded(manifest, requested)))
+    edited = {record.path: record for record in (*manifest.edited, *(merge.record for merge in merges))}
+    files = {one.path: one for one in (*manifest.copied, *(one.record for one in copied if one.record))}
+    updated = Manifest(tuple(edited.values()), _without(retired, files.values()), manifest.excluded)
+    copies_to_write = (copy.file for copy in copied if not copy.left)
+    settings = (merge.settings for merge in merges)
+    return Plan(
+        (_manifest_change(home, updated), *copies_to_write, *map(_removal, retired), *settings),
+        _folders(retired),
+    )
 
 
 def plan_unsetup(home: Path, files: Iterable[Path], exclusions: Collection[Exclusion] = ()) -> Plan:
@@ -298,12 +311,11 @@ def _merge(
     return _Merge(_adopted(fresh, text, mark), settings, backups)
 
 
-def _copy(copy: WantedCopy, known: CopiedFile | None, former: CopiedFile | None, home: Path) -> Copy:
+def _copy(copy: WantedCopy, known: CopiedFile | None, home: Path) -> Copy:
     """The file as it is wanted; one outside our home that someone else wrote or changed is left to them."""
     path = Path(copy.file)
     present = atomic.read(path)
-    created = [one.folders for one in (known, former) if one]
-    folders = (*atomic.missing_folders(path), *(folder for group in created for folder in group))
+    folders = (*atomic.missing_folders(path), *(known.folders if known else ()))
     theirs = present not in (None, copy.content) and not path.is_relative_to(home)
     if theirs and known is None and copy.yields:
         return Copy(None, InstallChange(path, Role.COPY, present, present), left=True)
@@ -355,6 +367,84 @@ def _adopted(fresh: EditedFile, text: str, mark: OwnershipMark) -> EditedFile:
     above = dict.fromkeys(path[:end] for path in paths for end in range(1, len(path) + 1))
     assumed = (Hollow(path, "") for path in above if path not in known)
     return replace(fresh, after="", hollows=(*fresh.hollows, *assumed))
+
+
+# ---------------------------------------------------------------- renewing
+
+
+def _renewed(record: EditedFile, entries: Sequence[InstallEntry], mark: OwnershipMark) -> _Merge | None:
+    """The file with those entries renewed that are still in it, and new ones if none was taken out."""
+    present = atomic.read(record.path)
+    if present is None:
+        return None
+    text = _text(record.path, present)
+    here = tuple(one for one in record.placed if remove(text, (one.path,), (), mark, record.path) != text)
+    taken_out = tuple(one for one in record.placed if one not in here)
+    paths_here = {one.path for one in here}
+    chosen = [one for one in entries if one.path in paths_here or not taken_out]
+    merged, hollows = _with_entries(text, chosen, replace(record, placed=here), mark)
+    settings = InstallChange(record.path, Role.SETTINGS, present, merged.encode())
+    placed = (*(PlacedEntry(one.path, one.identity) for one in chosen), *taken_out)
+    before, after = sha256(present), sha256(settings.after)
+    fresh = replace(record, before=before, after=after, placed=placed, hollows=hollows)
+    return _Merge(_continued(record, fresh, settings), settings)
+
+
+def _renewable(
+    manifest: Manifest, copies: Sequence[WantedCopy], home: Path
+) -> Iterator[tuple[WantedCopy, CopiedFile | None]]:
+    """Each file to be renewed or added, with its record; those in our home always are."""
+    known = {one.path: one for one in manifest.copied}
+    for one in copies:
+        path = Path(one.file)
+        is_there = atomic.read(path) is not None
+        siblings = [file for file in manifest.copied if _is_sibling(file.path, path)]
+        is_new = path not in known and not is_there
+        may_be_added = is_new and all(file.path.exists() for file in siblings)
+        if path.is_relative_to(home) or (path in known and is_there) or may_be_added:
+            yield one, known.get(path)
+
+
+def _superseded(manifest: Manifest, copies: Sequence[WantedCopy]) -> list[CopiedFile]:
+    """The files that an earlier version had beside these, and this one has not."""
+    paths = {Path(one.file) for one in copies}
+    return [
+        one
+        for one in manifest.copied
+        if one.path not in paths and any(_is_sibling(one.path, path) for path in paths)
+    ]
+
+
+def _is_unchanged(file: CopiedFile) -> bool:
+    """Whether a file is as setup wrote it, or gone."""
+    return sha256(atomic.read(file.path)) in ("", file.sha256)
+
+
+def _without(retired: Sequence[CopiedFile], files: Iterable[CopiedFile]) -> tuple[CopiedFile, ...]:
+    """The other files, which also answer for the folders that were made for the retired ones."""
+    paths, made = {one.path for one in retired}, _folders(retired)
+    return tuple(
+        replace(
+            one, folders=tuple(dict.fromkeys((*one.folders, *(f for f in made if f in one.path.parents))))
+        )
+        for one in files
+        if one.path not in paths
+    )
+
+
+def _removal(file: CopiedFile) -> InstallChange:
+    return InstallChange(file.path, Role.COPY, atomic.read(file.path), None)
+
+
+def _folders(files: Iterable[CopiedFile]) -> tuple[Path, ...]:
+    """The folders that were made for these files, innermost first as they were recorded."""
+    return tuple(folder for one in files for folder in one.folders)
+
+
+def _is_sibling(path: Path, other: Path) -> bool:
+    """Whether two files are of one kind: in one folder, or of one name in two folders side by side."""
+    is_beside = path.parent == other.parent
+    return is_beside or (path.name == other.name and path.parent.parent == other.parent.parent)
 
 
 # ---------------------------------------------------------------- taking out
@@ -641,7 +731,7 @@ def insert(text: str, entry: InstallEntry, mark: OwnershipMark) -> EditedText:
         case WantedMember() if _is_toml(entry.file):
             return EditedText(toml_text.insert(text, entry, mark), ())
         case WantedBlock():
-            return EditedText(insert_block(text, entry), ())
+            return EditedText(markdown_text.insert_block(text, entry), ())
         case WantedMember():
             return json_text.insert_member(text, entry, mark)
 
@@ -653,7 +743,7 @@ def remove(
     if _is_toml(file):
         return toml_text.remove(text, paths, mark, file)
     if _is_markdown(file):
-        return remove_block(text, file)
+        return markdown_text.remove_block(text, file)
     paths = tuple(paths)
     return json_text.remove(json_text.remove_member(text, paths, mark, file), paths, hollows, mark, file)
 
@@ -661,7 +751,7 @@ def remove(
 def holds_nothing(text: str, file: PurePath) -> bool:
     """Whether the text says nothing."""
     if _is_markdown(file):
-        return is_blank_text(text)
+        return markdown_text.is_blank_text(text)
     return toml_text.holds_nothing(text) if _is_toml(file) else json_text.holds_nothing(text, file)
 
 
@@ -671,52 +761,3 @@ def _is_toml(file: PurePath) -> bool:
 
 def _is_markdown(file: PurePath) -> bool:
     return file.suffix == ".md"
-
-
-_BEGIN = "<!-- holdfast:begin -->"
-_END = "<!-- holdfast:end -->"
-_BLOCK = re.compile(
-    rf"^{re.escape(_BEGIN)}[ \t]*\r?\n(?:.*?\r?\n)??{re.escape(_END)}[ \t]*(?:\r?\n|\Z)",
-    re.DOTALL | re.MULTILINE,
-)
-
-
-def insert_block(text: str, entry: WantedBlock) -> str:
-    """The text with the block in it exactly once; one that is there is renewed in place."""
-    # Behind a line that ends in CR alone, LF would make one end of line of both.
-    newline = "\r\n" if "\r\n" in text or text.endswith("\r") else "\n"
-    block = f"{_BEGIN}\n{entry.text.strip()}\n{_END}\n".replace("\n", newline)
-    block_match = _BLOCK.search(text)
-    if block_match:
-        rest = _BLOCK.sub("", text[block_match.end() :])
-        return text[: block_match.start()] + block + rest
-    if _BEGIN in text:
-        raise _refusal(entry.file)
-    # Where the last line had no end, it gets one and no empty line: by this it is known that it had none.
-    return text + (newline if text else "") + block
-
-
-def remove_block(text: str, file: PurePath) -> str:
-    """The text without our block, and without the empty line that was put before it."""
-    while block_match := _BLOCK.search(text):
-        before, behind = text[: block_match.start()], text[block_match.end() :]
-        newline = "\r\n" if before.endswith("\r\n") else "\n"
-        is_below_an_empty_line = before == newline or before.endswith(("\n\n", "\n\r\n"))
-        if is_below_an_empty_line or (not behind and before.endswith("\n")):
-            before = before[: -len(newline)]
-        text = before + behind
-    if _BEGIN in text:
-        raise _refusal(file)
-    return text
-
-
-def is_blank_text(text: str) -> bool:
-    """Whether there is not a word in the text."""
-    return not text.strip()
-
-
-def _refusal(file: PurePath) -> SettingsUnreadable:
-    return SettingsUnreadable(
-        f"`{file}`: `{_BEGIN}` stands there without `{_END}` on a line of its own",
-        hint="the file was left as it is; mend it there and try again",
-    )

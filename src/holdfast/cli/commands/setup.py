@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from holdfast import config, harnesses
+from holdfast import config, environment, harnesses
 from holdfast.cli import access
 from holdfast.cli.commands.import_export import inherit_or_offer
 from holdfast.cli.commands.setup_summary import changed_files, plugin_notes, remaining_plugins, summary
@@ -26,19 +26,19 @@ from holdfast.engine.documents.git_exclude import settings_exclusions, spare_exc
 from holdfast.engine.health import connections
 from holdfast.engine.health.installation import (
     command_for,
+    copies,
     files_of,
     guidance_files,
     has_tools,
+    hook_entries,
     in_project,
     plugin_files,
-    programs,
-    status_command_for,
     tool_entries,
 )
 from holdfast.errors import HoldfastError
 from holdfast.files import install
 from holdfast.files.install import InstallChange, Plan, Report, Role, Verb, read_manifest
-from holdfast.harnesses.base import Harness, InProject, MidTurn, StatusLine
+from holdfast.harnesses.base import Harness, InProject
 
 
 def _options(function: Callable[..., None]) -> Callable[..., None]:
@@ -104,7 +104,7 @@ def setup(  # noqa: PLR0913 - each is an option
     chosen = in_project(selected, root) if root else selected
     tooled = [] if no_mcp else chosen
     is_asked = not (yes or dry_run) and sys.stdin.isatty()
-    hooks = _hooks(chosen, home, user_directory)
+    hooks = hook_entries(chosen, home, user_directory, os.environ)
     entries = [
         *_with_status_line(hooks, home, adds=adds_status_line, is_asked=is_asked),
         *tool_entries(tooled, home, user_directory),
@@ -119,6 +119,8 @@ def setup(  # noqa: PLR0913 - each is an option
     if dry_run:
         _show(plan, known, as_json=as_json)
         return
+    if environment.is_temporary(sys.prefix):
+        say("note: this Holdfast runs from a cache that may be emptied; first `uv tool install holdfast`")
     _agree(plan, "setup", beforehand=yes, shows_diff=shows_diff)
     report = install.apply(plan)
     if as_json:
@@ -157,8 +159,11 @@ def prepare(home: Path) -> None:
 def _renew(chosen: Sequence[Harness], home: Path, root: Path | None) -> None:
     user_directory = Path.home()
     tooled = [harness for harness in chosen if has_tools(harness, home, user_directory)]
-    hooks = _with_status_line(_hooks(chosen, home, user_directory), home, adds=None, is_asked=False)
-    entries = [*hooks, *tool_entries(tooled, home, user_directory)]
+    hooks = hook_entries(chosen, home, user_directory, os.environ)
+    entries = [
+        *_with_status_line(hooks, home, adds=None, is_asked=False),
+        *tool_entries(tooled, home, user_directory),
+    ]
     brought = [
         *copies(home),
         *(copy for harness in chosen for copy in files_of(harness, home, user_directory)),
@@ -300,7 +305,8 @@ def _own_files(
     if root:
         chosen = in_project(chosen, root)
     brought = (*plugin_files(chosen, home, user_directory), *guidance_files(chosen, user_directory))
-    entries = (*_hooks(chosen, home, user_directory), *tool_entries(chosen, home, user_directory), *brought)
+    hooks = hook_entries(chosen, home, user_directory, os.environ)
+    entries = (*hooks, *tool_entries(chosen, home, user_directory), *brought)
     return {Path(one.file).absolute() for one in entries}
 
 
@@ -327,32 +333,6 @@ def _chosen(
         known = " or ".join(f"`holdfast setup {name}`" for name in harnesses.names())
         raise HoldfastError("no harness was found on this machine", f"name the one you use: {known}")
     return present
-
-
-def _hooks(chosen: Iterable[Harness], home: Path, user_directory: Path) -> list[InstallEntry]:
-    return [
-        entry
-        for harness in chosen
-        for entry in (
-            *harness.hook_entries(command_for(harness, home), user_directory),
-            *_more(harness, home, user_directory),
-        )
-    ]
-
-
-def _more(harness: Harness, home: Path, user_directory: Path) -> Iterator[InstallEntry]:
-    """What a harness can have beyond its hooks, as far as the user wants it."""
-    pressure = config.load(home, None, None, os.environ).config.pressure
-    if pressure.mid_turn and isinstance(harness, MidTurn):
-        yield from harness.mid_turn_entries(command_for(harness, home), user_directory)
-    if isinstance(harness, StatusLine):
-        yield from harness.status_line_entries(status_command_for(harness, home), user_directory)
-
-
-def copies(home: Path) -> tuple[WantedCopy, ...]:
-    """The files by which hook and relay outlive the package: both programs, and the interpreter's path."""
-    interpreter = install.hook_path(home).with_name("interpreter")
-    return (*programs(home), WantedCopy(interpreter, f"{sys.executable}\n".encode()))
 
 
 def _forget_compiled(home: Path) -> None:

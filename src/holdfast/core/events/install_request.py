@@ -64,8 +64,6 @@ class WantedCopy:
     content: bytes
     # Whether an existing file of that name is left alone without a warning.
     yields: bool = False
-    # Where an earlier version wrote the same; it goes, unless someone changed it.
-    replaces: PurePath | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +106,6 @@ class Skill:
 
     name: str
     content: bytes
-    former_name: str = ""
-    """Its name in earlier versions, if that was another."""
 
     @property
     def yields(self) -> bool:
@@ -120,13 +116,7 @@ class Skill:
 def skill_copies(skills: Iterable[Skill], folder: PurePath) -> tuple[WantedCopy, ...]:
     """The skills as files below the folder in which a harness looks for them."""
     return tuple(
-        WantedCopy(
-            folder / skill.name / "SKILL.md",
-            skill.content,
-            skill.yields,
-            folder / skill.former_name / "SKILL.md" if skill.former_name else None,
-        )
-        for skill in skills
+        WantedCopy(folder / skill.name / "SKILL.md", skill.content, skill.yields) for skill in skills
     )
 
 

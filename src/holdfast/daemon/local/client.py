@@ -1,7 +1,7 @@
 """The client: what the command line needs to speak to the daemon and to start it.
 
-Standard library only, and of Holdfast only the wire format, the errors and what differs between systems:
-quick commands load this.
+Standard library only, and of Holdfast only the hook, the wire format, the errors and what differs between
+systems: quick commands load this.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from holdfast import system
+from holdfast import hook, system
 from holdfast.daemon.local import wire
 from holdfast.errors import DaemonAway
 
@@ -82,6 +82,8 @@ def is_listening(home: Path) -> bool:
 def start(home: Path) -> None:
     """Start the daemon, detached, and wait until it answers."""
     _refuse_if_unwritable(home)
+    with contextlib.suppress(OSError):
+        (home / hook.REFUSED).unlink()
     environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     environment |= {name: value for name, value in os.environ.items() if name.startswith("HOLDFAST_")}
     environment["HOLDFAST_HOME"] = str(home)
@@ -91,11 +93,18 @@ def start(home: Path) -> None:
         if is_up(home):
             return
         if child.poll() not in (None, 0):
-            raise DaemonAway(
-                "the daemon stopped as soon as it was started", "the reason is in `holdfast logs`"
-            )
+            raise DaemonAway(*_reason(home))
         time.sleep(0.02)
     raise DaemonAway("the daemon did not answer in time", "look at `holdfast logs`")
+
+
+def _reason(home: Path) -> tuple[str, str]:
+    """Why the daemon that was just started could not, and what to do."""
+    try:
+        message, hint, *_ = (home / hook.REFUSED).read_text(encoding="utf-8").split("\n")
+    except (OSError, ValueError):
+        return "the daemon stopped as soon as it was started", "the reason is in `holdfast logs`"
+    return message, hint
 
 
 def _refuse_if_unwritable(home: Path) -> None:

@@ -297,6 +297,8 @@ class Dispatcher:
         now = time.monotonic()
         self._held = {name: until for name, until in list(self._held.items()) if until > now}
         for payload in spool.hook_events(self.home, self._held):
+            if self._stop.is_set():
+                break  # The next daemon records the rest; thousands would hold up the end of this one.
             try:
                 reason = "not a request" if payload.request is None else await self._take_in(payload.request)
             except ProtectionUnreadable:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
@@ -13,6 +14,7 @@ from importlib import import_module
 from pathlib import Path
 
 import holdfast
+from holdfast import environment
 from holdfast.daemon.work.dispatcher import Dispatcher
 from holdfast.engine.liveness import have_store_checked
 from holdfast.engine.upkeep.maintain import DEBOUNCE_MS
@@ -54,12 +56,16 @@ class Housekeeping:
         self._needed_at = time.monotonic()
         self._troubles = dict[str, _Trouble]()
         self.handing_over = False
+        self._installed = ""
+        """The other version that was installed at the last look."""
         self._is_store_checked = False
 
     async def keep(self) -> None:
         """Run all tasks that are due, once in each beat, until told to stop."""
         orphans_at = prune_at = embed_at = 0.0
+        is_renewed = False
         while not self._stop.is_set():
+            is_renewed = is_renewed or bool(await self.attempt("renew what setup wrote", self._renew))
             await self.attempt("look after sessions", self._beat)
             if time.monotonic() >= orphans_at:
                 orphans_at = time.monotonic() + ORPHANS_EVERY
@@ -115,6 +121,17 @@ class Housekeeping:
         self._troubles[chore] = _Trouble(what, wait, now + wait, logged_at)
         self._dispatcher.troubles[chore] = type(error).__name__
 
+    async def _renew(self) -> bool:
+        """After an update, bring what setup wrote up to date; true once there is nothing to do."""
+        if environment.is_outdated(self._home):
+            # All harnesses are loaded for it, once after each update.
+            renewal = import_module("holdfast.engine.health.renewal")
+            done = await asyncio.to_thread(renewal.renew, self._home, os.environ, Path.home())
+            self._log.info("renewed what setup wrote: %s", ", ".join(map(str, done.changed)) or "nothing")
+            for problem in done.problems:
+                self._log.warning("not renewed: %s (%s)", problem.message, problem.hint)
+        return True
+
     async def _embed(self) -> bool:
         return await self._steps(self._dispatcher.embed)
 
@@ -136,8 +153,11 @@ class Housekeeping:
         if is_idle(unneeded, self._dispatcher.idle_exit_minutes()):
             self._leave("nobody needed it for long enough")
         elif is_outdated(holdfast.__version__, installed := installed_version()):
-            self.handing_over = True
-            self._leave(f"it hands over to version {installed}")
+            # At the second look: an installer may still be writing at the first one.
+            self.handing_over = installed == self._installed
+            self._installed = installed
+            if self.handing_over:
+                self._leave(f"it hands over to version {installed}")
 
     async def _steps(self, step: Callable[[], Awaitable[bool]]) -> bool:
         """Run a task step by step, so that urgent jobs run in between; whether there is more to do."""

@@ -5,17 +5,22 @@ Setup writes it; `connections` checks that it is still there. Nothing here write
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Final
 
+from holdfast import config, environment, relay, skills
 from holdfast import hook as carrier
-from holdfast import relay, skills
 from holdfast.core.events.install_request import InstallEntry, WantedCopy
 from holdfast.errors import HoldfastError
 from holdfast.files import install
 from holdfast.files.install import hook_path, read_manifest
-from holdfast.harnesses.base import Harness, InProject, Plugged, Tooled
+from holdfast.harnesses.base import Harness, InProject, MidTurn, Plugged, StatusLine, Tooled
+
+_START_RELAY: Final = (
+    "import os,sys;__file__=sys.argv.pop(1);os.path.exists(__file__) and exec(open(__file__,'rb').read())"
+)
+"""Runs the relay at the path behind it, and exits 0 in silence where that is gone."""
 
 
 def command_for(harness: Harness, home: Path) -> str:
@@ -23,25 +28,29 @@ def command_for(harness: Harness, home: Path) -> str:
 
     It uses the base interpreter of a virtual environment, which is still there when the environment is gone.
     """
-    python: str = getattr(sys, "_base_executable", None) or sys.executable
-    return carrier.command(
-        python, str(hook_path(home)), harness.name, harness.hook_variables, harness.rarely_answered
-    )
+    python, hook = environment.base_python(), str(hook_path(home))
+    return carrier.command(python, hook, harness.name, harness.hook_variables, harness.rarely_answered)
 
 
 def status_command_for(harness: Harness, home: Path) -> str:
     """The command line by which this harness gets its status line."""
-    python: str = getattr(sys, "_base_executable", None) or sys.executable
-    return carrier.status_command(python, str(hook_path(home)), harness.name)
+    return carrier.status_command(environment.base_python(), str(hook_path(home)), harness.name)
 
 
 def relay_command(harness: Harness, home: Path) -> tuple[str, ...]:
     """The command line by which this harness is to run the copy of the relay.
 
     With the interpreter behind the virtual environment: that one is still there when the environment is gone.
+    The path is the fourth word, by which the entry is recognised.
     """
-    python: str = getattr(sys, "_base_executable", None) or sys.executable
-    return (python, "-I", "-S", str(relay_path(home)), harness.name, carried_variables([harness]))
+    return (
+        environment.base_python(),
+        "-ISc",
+        _START_RELAY,
+        str(relay_path(home)),
+        harness.name,
+        carried_variables([harness]),
+    )
 
 
 def relay_path(home: Path) -> Path:
@@ -53,6 +62,31 @@ def carried_variables(chosen: Iterable[Harness]) -> str:
     """The variables that name a session, as the relay expects them; it sends no others."""
     names = [name for harness in chosen for name in harness.hook_variables if name.endswith("SESSION_ID")]
     return ",".join(names) or "-"
+
+
+def hook_entries(
+    chosen: Iterable[Harness], home: Path, user_directory: Path, variables: Mapping[str, str]
+) -> list[InstallEntry]:
+    """The entries by which each harness calls the hook, and its status line where it has one."""
+    return [
+        entry
+        for harness in chosen
+        for entry in (
+            *harness.hook_entries(command_for(harness, home), user_directory),
+            *_more(harness, home, user_directory, variables),
+        )
+    ]
+
+
+def _more(
+    harness: Harness, home: Path, user_directory: Path, variables: Mapping[str, str]
+) -> Iterator[InstallEntry]:
+    """What a harness can have beyond its hooks, as far as the user wants it."""
+    pressure = config.load(home, None, None, variables).config.pressure
+    if pressure.mid_turn and isinstance(harness, MidTurn):
+        yield from harness.mid_turn_entries(command_for(harness, home), user_directory)
+    if isinstance(harness, StatusLine):
+        yield from harness.status_line_entries(status_command_for(harness, home), user_directory)
 
 
 def files_of(harness: Harness, home: Path, user_directory: Path) -> list[WantedCopy]:
@@ -94,6 +128,15 @@ def guidance_files(chosen: Iterable[Harness], user_directory: Path) -> list[Want
         if isinstance(harness, Tooled)
         for copy in harness.guidance(user_directory, known)
     ]
+
+
+def copies(home: Path) -> tuple[WantedCopy, ...]:
+    """The files by which hook and relay outlive the package: both programs, and which Python runs what."""
+    return (
+        *programs(home),
+        WantedCopy(environment.interpreter_note(home), environment.own_interpreter()),
+        WantedCopy(environment.version_note(home), environment.own_version()),
+    )
 
 
 def programs(home: Path) -> tuple[WantedCopy, ...]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from holdfast import config, harnesses, relay, system
+from holdfast import config, environment, harnesses, relay, system
 from holdfast import hook as carrier
 from holdfast.cli.options import command, project_option
 from holdfast.cli.printing import give, say
@@ -50,9 +50,9 @@ def prepare(home: Path) -> None:
     A hook does not, since the user may have deleted the home; but a person who runs one by hand wants it.
     """
     atomic.make_folder(home / "bin")
-    note = home / "bin" / "interpreter"
+    note = environment.interpreter_note(home)
     if not note.exists():
-        note.write_text(f"{sys.executable}\n", encoding="utf-8")
+        note.write_bytes(environment.own_interpreter())
         note.chmod(0o600)
 
 

@@ -85,11 +85,12 @@ def _findings(home: Path) -> Iterator[CheckResult]:
 
 def _with_daemon(home: Path, connected: Sequence[Harness]) -> Iterator[CheckResult]:
     """The daemon, and what only works with it: hooks and tools."""
+    # A daemon that starts notes its own interpreter, so what hooks would find is looked at before.
+    yield from [connections.check_interpreters(home, harness) for harness in connected]
     status = access.daemon_status(home)
     daemon = _daemon(home, status, start=bool(connected))
     yield daemon
     for harness in connected:
-        yield connections.check_interpreters(home, harness)
         # Checks that need the daemon would only wait for it and repeat this finding. While unreadable
         # settings stop everything, no trial hook event is answered.
         if daemon.ok and config.load(home, None, None, os.environ).config.unreadable is None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from holdfast.core.events.install_request import WantedBlock
 from holdfast.errors import SettingsUnreadable
-from holdfast.files import install
+from holdfast.files import markdown_text
 
 FILE = Path("/home/you/.some/AGENTS.md")
 OURS = WantedBlock(FILE, "# Ours\n\nUse the tools.\n")
@@ -25,11 +25,11 @@ texts = st.builds(
 
 
 def inserted(text: str) -> str:
-    return install.insert_block(text, OURS)
+    return markdown_text.insert_block(text, OURS)
 
 
 def removed(text: str) -> str:
-    return install.remove_block(text, FILE)
+    return markdown_text.remove_block(text, FILE)
 
 
 @given(texts)
@@ -43,7 +43,7 @@ def test_taking_out_leaves_the_very_text_from_before(text: str) -> None:
 def test_putting_in_twice_is_the_same_as_once_and_a_newer_one_takes_its_place(text: str) -> None:
     once = inserted(text)
     assert inserted(once) == once
-    newer = install.insert_block(once, NEWER)
+    newer = markdown_text.insert_block(once, NEWER)
     assert newer == once.replace("the tools", "the better tools")
     assert removed(newer) == text
 
@@ -82,4 +82,4 @@ def test_a_block_without_an_end_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize(("text", "empty"), [("", True), (" \n\n", True), ("a", False)])
 def test_a_text_without_a_word_holds_nothing(text: str, *, empty: bool) -> None:
-    assert install.is_blank_text(text) is empty
+    assert markdown_text.is_blank_text(text) is empty
