@@ -39,9 +39,10 @@ _BLOCK: Final = re.compile(r"^```(?:sh|console)\n(.*?)^```", re.MULTILINE | re.D
 NOT_RUN: Final = {
     r"uvx |uv tool |pipx ": "installs from the package index; `make test-install` does so with a wheel",
     r"make |export PATH=": "makes environments and takes minutes; CI runs the same targets",
+    r"\.venv/bin/python scripts/": "installs packages, or takes minutes",
     r"(PYTHONPATH=\. )?\.venv/bin/python benchmarks/": "measures for minutes; `make bench` runs all of them",
     r"git push ": "sends to the repository's hosting service",
-    r"claude |codex$": "the real program, whose tests are in tests/clients",
+    r"claude |codex( |$)|gemini |opencode |npm ": "the real program, whose tests are in tests/clients",
 }
 """Expressions of command lines that are not run here, and why."""
 RUN_ELSEWHERE: Final = {

@@ -235,6 +235,7 @@ def test_a_skill_that_its_user_changed_stays_as_it_is(settled: Person) -> None:
 def test_no_file_of_the_harness_holds_the_token(settled: Person, tmp_path: Path) -> None:
     settled.types("setup", HARNESS, "--yes")
     spoken(settled.command("mcp"), settled, tmp_path)
+    assert settled.types("dashboard", "--print").status == 0
     token = (settled.home / "http" / "token").read_bytes().strip()
     assert len(token) >= 32
     assert not [name for name, content in everything(settled).items() if token in content]
