@@ -156,11 +156,22 @@ def _cut(changelog: str, version: str, date: str) -> str:
 
 
 def _commit(copy: Path, release: Release) -> str:
-    """Commit version and changelog in the second worktree; the commit's id."""
+    """Commit version, changelog and the plugins, which name the version, in the second worktree; its id."""
     (copy / VERSION_FILE).write_text(release.version_file, encoding="utf-8")
     (copy / CHANGELOG).write_text(release.changelog, encoding="utf-8")
-    _git(copy, "commit", "--quiet", "--all", "--message", f"Release {release.version}")
+    _write_plugins(copy)
+    _git(copy, "add", "--all")
+    _git(copy, "commit", "--quiet", "--message", f"Release {release.version}")
     return _git(copy, "rev-parse", "HEAD").strip()
+
+
+def _write_plugins(copy: Path) -> None:
+    """Have the package in the second worktree write the plugins of the harnesses there."""
+    words = [sys.executable, "-m", "holdfast.cli", "plugin", str(copy)]
+    environment = {**os.environ, "PYTHONPATH": str(copy / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(words, cwd=copy, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise ReleaseRefused(f"the plugins could not be written: {done.stderr.strip()}", "try `make plugins`")
 
 
 def _check_distributions(copy: Path, built: Distributions) -> None:

@@ -44,14 +44,26 @@ path = "src/holdfast/__init__.py"
 [tool.hatch.build.targets.sdist]
 include = ["/src/holdfast", "/CHANGELOG.md", "/LICENSE", "/README.md", "/SECURITY.md"]
 """
+PLUGINS = """\
+\"\"\"Writes a plugin that names the version, as the command `plugin` does.\"\"\"
+
+import sys
+from pathlib import Path
+
+import holdfast
+
+Path(sys.argv[2], "plugin.json").write_text(holdfast.__version__)
+"""
 FILES = {
     "CHANGELOG.md": CHANGELOG,
     "LICENSE": "A licence.\n",
     "Makefile": "check test:\n\t@echo $@ passed\n",
     "README.md": "# A scratch package\n",
     ".gitignore": "/dist/\n",
+    "plugin.json": "0.2.0.dev0",
     "pyproject.toml": PYPROJECT,
     "src/holdfast/__init__.py": '"""A scratch package."""\n\n__version__ = "0.2.0.dev0"\n',
+    "src/holdfast/cli.py": PLUGINS,
     "src/holdfast/models/minilm/NOTICE": "A notice.\n",
 }
 

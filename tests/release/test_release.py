@@ -123,7 +123,10 @@ def test_it_bumps_cuts_commits_and_tags(scratch: Scratch, capfd: pytest.CaptureF
     assert scratch.git("rev-parse", "v0.2.0^{commit}") == scratch.git("rev-parse", "HEAD")
     assert scratch.git("cat-file", "-t", "v0.2.0") == "tag"
     assert scratch.git("log", "-1", "--format=%s") == "Release 0.2.0"
-    assert scratch.git("diff", "--name-only", "HEAD~1") == "CHANGELOG.md\nsrc/holdfast/__init__.py"
+    assert (
+        scratch.git("diff", "--name-only", "HEAD~1") == "CHANGELOG.md\nplugin.json\nsrc/holdfast/__init__.py"
+    )
+    assert (scratch.tree / "plugin.json").read_text() == "0.2.0"
     assert '__version__ = "0.2.0"\n' in (scratch.tree / "src/holdfast/__init__.py").read_text("utf-8")
     cut = CHANGELOG.replace("## [0.2.0] - unreleased", f"## [Unreleased]\n\n## [0.2.0] - {DAY}")
     assert (scratch.tree / "CHANGELOG.md").read_text("utf-8") == cut

@@ -404,7 +404,7 @@ def _word(draw: random.Random) -> str:
 def _path(draw: random.Random) -> str:
     parts = [_word(draw) for _ in range(draw.randint(2, 6))]
     name = draw.choice(["{}.py", "{}.test.ts", "{}_v2.json", "{}-4f1c2b3a.js", "2024-05-01_{}.log"])
-    root = draw.choice(["", "/", "./", "../", "~/", "/tmp/pytest-of-you/pytest-12/", "C:\\Users\\you\\"])  # noqa: S108
+    root = draw.choice(["", "/", "./", "../", "~/", "/var/build-12/", "C:\\Users\\you\\"])
     return root + "/".join([*parts, name.format(_word(draw))]) + draw.choice(["", ":12", ":12:4", "#L20-L31"])
 
 
