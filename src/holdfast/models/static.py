@@ -37,20 +37,12 @@ PIECES_KNOWN = 2
 
 ROWS_KEPT = 1_024
 """Rows of the table that are ready to be added; common pieces are in every text."""
-LANE = 4
-"""Bytes for each component of a sum."""
-HEAVIEST = 1 << 24
-"""The weights of a sum, together: times 255, the largest byte, they just fit into a lane."""
 
 Pieces: TypeAlias = tuple[int, ...]
 
 
 class StaticEmbedder:
-    """A table of vectors, one for each piece of a vocabulary.
-
-    Rows are added as whole numbers: one number of Python holds a row with four bytes for each component, so
-    that a product or a sum of two is one for all components at once.
-    """
+    """A table of vectors, one for each piece of a vocabulary."""
 
     def __init__(self, vocabulary: Sequence[str], vectors: memoryview, weights: array[float]) -> None:
         """`vectors` has a row of bytes with a sign for each piece.
@@ -62,7 +54,7 @@ class StaticEmbedder:
         self._size = len(vectors) // len(vocabulary)
         self._scales = weights[0::2]
         self._says = weights[1::2]
-        self._lanes = lru_cache(maxsize=ROWS_KEPT)(self._in_lanes)
+        self._floats = lru_cache(maxsize=ROWS_KEPT)(self._in_floats)
 
     @property
     def name(self) -> str:
@@ -135,35 +127,22 @@ class StaticEmbedder:
         length = sqrt(sum(map(mul, total, total)))
         return tuple(one / length for one in total) if length else ()
 
-    def _sum(self, weights: Mapping[int, float]) -> list[int]:
-        """The sum of the rows, each times its weight; its length says nothing."""
-        all_weights = sum(weights.values())
-        if not all_weights:
-            return []
-        factor = (HEAVIEST - len(weights)) / all_weights
-        total = shift = 0
+    def _sum(self, weights: Mapping[int, float]) -> list[float]:
+        """The sum of the rows, each times its weight."""
+        total: Any = array("f", [0.0]) * self._size
         for piece, weight in weights.items():
-            whole = round(weight * factor)
-            total += self._lanes(piece) * whole
-            shift += whole
-        shift *= 128
-        lanes = struct.unpack(f"<{self._size}I", total.to_bytes(self._size * LANE, "little"))
-        return [lane - shift for lane in lanes]
+            row: Any = self._floats(piece)
+            total = simsimd.wsum(total, row, alpha=1.0, beta=weight)
+        return cast("list[float]", memoryview(total).tolist())
 
-    def _in_lanes(self, piece: int) -> int:
-        """A row as one number, each component plus 128."""
-        lanes = bytearray(self._size * LANE)
-        lanes[::LANE] = self._row(piece).translate(_PLUS_128)
-        return int.from_bytes(lanes, "little")
+    def _in_floats(self, piece: int) -> array[float]:
+        return array("f", memoryview(self._row(piece)).cast("b"))
 
     def _row(self, piece: int) -> bytes:
         return bytes(self._vectors[piece * self._size : (piece + 1) * self._size])
 
     def _spoken(self, text: str) -> list[str]:
         return self._wordpiece.spoken(text[:LONGEST_TEXT])
-
-
-_PLUS_128: Final = bytes((byte + 128) % 256 for byte in range(256))
 
 
 def _likeness(cosine: float) -> float:
