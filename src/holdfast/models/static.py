@@ -25,6 +25,8 @@ import simsimd
 
 from holdfast.models.base import Vector
 
+_NATIVE: Final[Any] = simsimd
+"""Its types name numpy's arrays, and numpy need not be installed."""
 NAME = "minilm-static-192"
 FOLDER = "minilm"
 LONGEST_TEXT = 20_000
@@ -101,7 +103,7 @@ class StaticEmbedder:
 
     def _distances(self, some: Sequence[Pieces], others: Sequence[Pieces]) -> list[list[float]]:
         """How far each word is from each of the others: one less the cosine."""
-        distances: Any = simsimd.cdist(self._rows(some), self._rows(others), "cosine")
+        distances: Any = _NATIVE.cdist(self._rows(some), self._rows(others), "cosine")
         return cast("list[list[float]]", memoryview(distances).tolist())
 
     def _rows(self, words: Sequence[Pieces]) -> memoryview:
@@ -115,7 +117,7 @@ class StaticEmbedder:
         for piece in pieces[1:]:
             row, more = memoryview(self._row(piece)).cast("b"), self._scales[piece]
             total = scale + more
-            both: Any = simsimd.wsum(mean, row, alpha=scale / total, beta=more / total)
+            both: Any = _NATIVE.wsum(mean, row, alpha=scale / total, beta=more / total)
             mean, scale = memoryview(both), total
         return mean.tobytes()
 
@@ -132,7 +134,7 @@ class StaticEmbedder:
         total: Any = array("f", [0.0]) * self._size
         for piece, weight in weights.items():
             row: Any = self._floats(piece)
-            total = simsimd.wsum(total, row, alpha=1.0, beta=weight)
+            total = _NATIVE.wsum(total, row, alpha=1.0, beta=weight)
         return cast("list[float]", memoryview(total).tolist())
 
     def _in_floats(self, piece: int) -> array[float]:

@@ -19,6 +19,8 @@ from holdfast.stores.base import Within
 from holdfast.stores.codec import packed
 from holdfast.stores.sqlite.database import Database
 
+_NATIVE: Final[Any] = simsimd
+"""Its types name numpy's arrays, and numpy need not be installed."""
 MOST: Final = 200_000
 """How many are cached, the newest; with 192 dimensions 42 MB. Older documents are found by their words."""
 SPARE: Final = 10
@@ -56,7 +58,7 @@ class VectorBlock:
         """The numbers of the vectors since that time, and how far each is from the query."""
         query = memoryview(query_vector).cast("b", (1, len(query_vector)))
         rows = memoryview(self._vectors).cast("b", (len(self._numbers), len(query_vector)))
-        distances: Any = simsimd.cdist(query, rows, "cosine")
+        distances: Any = _NATIVE.cdist(query, rows, "cosine")
         far = cast("list[list[float]]", memoryview(distances).tolist())[0]
         if not since or min(self._times) >= since:
             return self._numbers.tolist(), far
