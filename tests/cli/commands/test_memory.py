@@ -319,7 +319,7 @@ def test_a_hit_is_two_lines_with_the_sentence_that_matched(person: Person) -> No
     person.types("hook", "--harness", HARNESS, given=json.dumps(payload))
     head, sentence, *_ = person.types("recall", "rusty crane").out.splitlines()
     assert head[8:].startswith("  Build the harbour · ")
-    assert re.search(r" · \d+ s ago · 0\.\d\d$", head)
+    assert re.search(r" · (?:now|\d+ s ago) · 0\.\d\d$", head)
     assert (sentence[:10], "crane" in sentence) == (" " * 10, True)
     hit = person.types("recall", "rusty crane", "--json").json[0]
     assert (hit["session_key"], hit["title"]) == (
