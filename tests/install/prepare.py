@@ -66,9 +66,13 @@ def _prepare() -> None:
 
 
 def _dependencies() -> list[str]:
-    """What Holdfast needs to run. 0.1.0 needs the same."""
-    project = tomllib.loads((TREE / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return list(project["dependencies"])
+    """What Holdfast needs to run, and what 0.1.0 needs."""
+    released = subprocess.run(
+        ["git", "show", f"{RELEASED}:pyproject.toml"], cwd=TREE, capture_output=True, text=True, check=False
+    ).stdout
+    here = (TREE / "pyproject.toml").read_text(encoding="utf-8")
+    texts = [here, released] if released else [here]
+    return list(dict.fromkeys(one for text in texts for one in tomllib.loads(text)["project"]["dependencies"]))
 
 
 def _state() -> str:
