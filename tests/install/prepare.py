@@ -72,7 +72,9 @@ def _dependencies() -> list[str]:
     ).stdout
     here = (TREE / "pyproject.toml").read_text(encoding="utf-8")
     texts = [here, released] if released else [here]
-    return list(dict.fromkeys(one for text in texts for one in tomllib.loads(text)["project"]["dependencies"]))
+    return list(
+        dict.fromkeys(one for text in texts for one in tomllib.loads(text)["project"]["dependencies"])
+    )
 
 
 def _state() -> str:
