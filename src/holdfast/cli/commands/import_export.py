@@ -101,7 +101,7 @@ def import_(
         amount = f"{count}, {imported.characters / MB:.1f} MB of text"
         give(f"imported: {_session_count(imported.sessions)}, {amount}")
         if silent := len(listing.sessions) - imported.no_room - imported.sessions:
-            say(f"left out: {_session_count(silent)} in which nothing was said {_kept_span()}")
+            say(f"left out: {_session_count(silent)} in which nothing was said {_retention_period()}")
         if imported.no_room:
             count = _session_count(imported.no_room)
             say(f"left out: {count} for which there is no room; see `records.max_mb`")
@@ -132,7 +132,7 @@ def _space_left(engine: Engine) -> int:
     return max(0, settings.records.max_mb * MB - engine.store.records_kept().bytes)
 
 
-def _kept_span() -> str:
+def _retention_period() -> str:
     days = config.load(access.home(), None, None, os.environ).config.records.retention_days
     return f"in the last {many(days, 'day')} (`records.retention_days`)"
 
