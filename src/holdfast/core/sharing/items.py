@@ -1,7 +1,7 @@
 """Shared items: one row or document that a machine sends to a hub, and what comes back.
 
-An item is a memory, a handoff, a continuity, a checkpoint or a session. Each machine has at most one version of
-it at the hub; `resolve` in `versions.py` says which one holds. The hub sees redacted text only.
+An item is a memory, a handoff, a continuity, a checkpoint or a session. Each machine has at most one
+version of it at the hub. The hub sees redacted text only.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class OutgoingItem:
     revision: int
     """Grows with each change on this machine; the same revision twice is the same content."""
     at: int
-    """When it was changed, in milliseconds since 1970 by the hub's clock, as far as the machine knows that."""
+    """When it was changed, in milliseconds since 1970 by the hub's clock, as far as this machine knows."""
     audience: Audience
     body: str
     """JSON; empty if the item was removed."""
