@@ -1,1 +1,0 @@
-"""Sharing: what one machine tells others through a hub, and which of two versions holds."""
