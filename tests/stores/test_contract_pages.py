@@ -58,7 +58,7 @@ def fill(store: Store) -> None:
         for number, at in enumerate(times):
             store.put_session(session(f"s{number}", last_event_at=at))
             store.add_checkpoint(checkpoint(f"c{number}", created_at=at))
-            store.add_receipt(receipt(f"b{number}", created_at=at))
+            store.add_receipt(receipt(f"b{number}", window=number, created_at=at))
             store.put_memory(memory(f"m{number}", text=f"Number {number}.", created_at=at))
             store.add_event(prompt(f"r{number}", session="s0", at=at))
             store.put_score(score(f"s{number}", at))
@@ -258,6 +258,8 @@ def test_what_happened_is_counted_by_stretches_of_time(store: Store) -> None:
     with store.writing():
         store.add_receipt(receipt("start", reason=Reason.STARTUP, created_at=NOON + MINUTE))
         store.add_receipt(receipt("summary", reason=Reason.SUMMARY, created_at=NOON + MINUTE))
+        # The brief of the first window got lost, and was given again.
+        store.add_receipt(receipt("late", window=0, reason=Reason.LATE, created_at=NOON + MINUTE))
     days = store.activity([NOON, NOON + 2 * MINUTE, NOON + 9 * MINUTE])
     assert days == [Activity(2, 2, 2, 1, 2), Activity(3, 3, 3, 0, 3)]
     assert store.activity([NOON]) == []

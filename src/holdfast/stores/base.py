@@ -291,7 +291,7 @@ class Activity(NamedTuple):
     """Sessions whose latest event was in it."""
     checkpoints: int
     compactions: int
-    """Briefs that were given because of a compaction."""
+    """Windows that were given a brief because of a compaction; a brief that got lost is given again."""
     starts: int
     """Briefs that were given when a session began, or began again."""
     memories: int

@@ -147,7 +147,7 @@ def _put_rows(store: Store, furnished: Furnished) -> None:
             ),
             NEWEST,
         )
-        store.add_receipt(receipt(f"b{number}", created_at=at), NEWEST)
+        store.add_receipt(receipt(f"b{number}", window=number, created_at=at), NEWEST)
         said = memory(f"memory-{number}", text=f"Fact {number}.", created_at=at)
         store.put_memory(replace(said, project_id=project.project_id), NEWEST)
         found = document(said.id, said.text, kind="memory", at=at, project_id=project.project_id)

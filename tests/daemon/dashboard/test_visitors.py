@@ -7,7 +7,8 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.daemon.api.served import Caller, Furnished
+from holdfast.core.brief.brief_input import Reason
+from tests.daemon.api.served import NEWEST, Caller, Furnished
 from tests.daemon.dashboard.test_pages import read
 from tests.daemon.dashboard.visitors import (
     HOSTILE_KEY,
@@ -17,6 +18,7 @@ from tests.daemon.dashboard.visitors import (
     put_imported,
     write_handoff,
 )
+from tests.stores.contract import MINUTE, receipt
 
 
 def test_an_imported_session_says_what_is_known_and_draws_no_empty_timeline(
@@ -126,3 +128,13 @@ def test_what_changed_is_told_without_the_header_of_a_diff(caller: Caller) -> No
 def test_ids_of_briefs_and_checkpoints_can_be_copied(caller: Caller) -> None:
     for path, id in (("/briefs/b1", "b1"), ("/checkpoints/c3", "c3"), ("/sessions/s1", "s1")):
         assert f'data-copy="{id}"' in read(caller, path)
+
+
+def test_a_brief_that_is_given_again_counts_as_one_compaction(caller: Caller, furnished: Furnished) -> None:
+    again = receipt("again", window=4, reason=Reason.LATE, created_at=furnished.at + 5 * MINUTE)
+    with furnished.store() as store, store.writing():
+        store.add_receipt(again, NEWEST)
+    page = read(caller, "/")
+    assert "Survived a compaction, 5 times" in page
+    assert "5 this week" in page
+    assert "6 times" not in page

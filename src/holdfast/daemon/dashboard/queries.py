@@ -163,10 +163,12 @@ _NEWS: Final = frozenset(
 def _each_once(rows: Iterable[Row]) -> list[Row]:
     """The latest row of each kind about a session, with how often that happened."""
     latest: dict[tuple[object, object], Row] = {}
+    occasions: dict[tuple[object, object], set[object]] = {}
     for row in rows:
-        first = latest.setdefault((row["kind"], row["key"]), {**row, "times": 0})
-        first["times"] = int(str(first["times"])) + 1
-    return list(latest.values())
+        news = row["kind"], row["key"]
+        latest.setdefault(news, row)
+        occasions.setdefault(news, set()).add(row["occasion"])
+    return [{**row, "times": len(occasions[news])} for news, row in latest.items()]
 
 
 def _brief_news(receipt: Receipt, titles: TitleLookup) -> Row:
@@ -174,6 +176,8 @@ def _brief_news(receipt: Receipt, titles: TitleLookup) -> Row:
     return {
         "kind": "compaction" if is_compaction else "brief",
         "key": receipt.session,
+        # A brief that got lost is given again: in its window, it was one compaction.
+        "occasion": receipt.window if is_compaction else receipt.id,
         "at": to_iso(receipt.created_at),
         "title": titles(receipt.session) or receipt.session,
         "href": f"/briefs/{receipt.id}",

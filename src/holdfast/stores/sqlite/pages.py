@@ -255,7 +255,7 @@ select harness, count(*), sum(phase = :live), max(updated_at)
 _ACTIVITY = """
 select (select count(*) from sessions where updated_at >= :first and updated_at < :after),
        (select count(*) from session_checkpoints where created_at >= :first_iso and created_at < :after_iso),
-       (select count(*)
+       (select count(distinct session_key || ' ' || window)
           from receipts
          where created_at >= :first
            and created_at < :after
