@@ -41,6 +41,7 @@ def test_each_session_comes_with_what_was_asked_and_why() -> None:
         ">Mend the cart</a>",
         "Mend the &lt;cart&gt;",
         "Floats drift, so <code>cart.py</code> keeps cents.",
+        "edit, 2 times",
         "by a subagent",
         "wrote this line",
         'href="/sessions/s1?point=r%2F1#detail"',

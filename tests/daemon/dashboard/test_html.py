@@ -19,6 +19,7 @@ from holdfast.daemon.dashboard.frame import (
     page,
     session_path,
     short,
+    short_project,
     with_code,
 )
 from holdfast.daemon.dashboard.html import Child, Html, el, joined, verbatim
@@ -110,7 +111,7 @@ def test_a_gauge_says_how_full_it_is(percent: int, kind: str) -> None:
     tokens = 1_000 * percent or 1_000
     made = gauge({"tokens": tokens, "capacity": 100_000, "percent": percent, "windows": 1})
     assert f'class="gauge {kind}"' in made
-    assert f"{percent} %" in made
+    assert f"{percent}%" in made
 
 
 @pytest.mark.parametrize(
@@ -161,16 +162,42 @@ def clock(at: int) -> str:
     return f"at {at}"
 
 
+def to_the_second(at: int) -> str:
+    return f"second {at}"
+
+
 def test_the_axis_says_the_time_of_what_is_drawn_above_it() -> None:
     hour = 3_600_000
     story = TimelineView(tuple(Moment(n * 60_000, f"p{n}", "prompt", "") for n in (0, 1, 2)), (), (), 0)
     late = replace(story, moments=(*story.moments, Moment(9 * hour, "p9", "prompt", "")))
-    texts = re.findall(r'class="label">(at \d+)<', timeline(late, 100, "", str, clock))
+    texts = re.findall(r'class="label">(at \d+)<', timeline(late, 100, "", str, clock, to_the_second))
     assert texts == ["at 0", "at 60000", "at 120000", f"at {9 * hour}"]
 
 
+def test_the_axis_of_a_few_minutes_says_no_time_twice() -> None:
+    story = TimelineView(tuple(Moment(n * 20_000, f"p{n}", "prompt", "") for n in range(5)), (), (), 0)
+    drawn = timeline(story, 100, "", str, lambda at: f"minute {at // 60_000}", to_the_second)
+    texts = re.findall(r'class="label">((?:minute|second) \d+)<', drawn)
+    assert texts == ["second 0", "second 20000", "second 40000", "second 60000", "second 80000"]
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/srv/shop", "shop"),
+        ("/srv/shop/", "shop"),
+        ("/srv/cli/.worktrees/3", "cli/3"),
+        ("/srv/cli/.worktrees/dev/ent-108", "cli/ent-108"),
+        ("/srv/worktrees/3", "3"),
+        ("/", "/"),
+    ],
+)
+def test_a_project_is_called_so_that_it_can_be_recognised(path: str, name: str) -> None:
+    assert short_project(path) == name
+
+
 def test_what_can_be_opened_is_a_link_with_a_name() -> None:
-    read = Read(timeline(STORY, 100, "c1", lambda id: f"?point={id}", clock))
+    read = Read(timeline(STORY, 100, "c1", lambda id: f"?point={id}", clock, to_the_second))
     links = [value for name, value in read.attributes if name == "href"]
     assert links == ["?point=f1", "?point=x1", "?point=p<1>", "?point=c1", "?point=b1"]
     labels = [value for name, value in read.attributes if name == "aria-label"]
@@ -181,7 +208,9 @@ def test_what_can_be_opened_is_a_link_with_a_name() -> None:
 
 def test_what_was_done_is_a_bar_for_each_stretch_and_what_failed_another() -> None:
     shapes = dict(
-        re.findall(r'<path d="([^"]*)" class="(done|failed)">', timeline(STORY, 100, "", str, clock))
+        re.findall(
+            r'<path d="([^"]*)" class="(done|failed)">', timeline(STORY, 100, "", str, clock, to_the_second)
+        )
     )
     assert {kind: shape.count("M") for shape, kind in shapes.items()} == {"done": 2, "failed": 1}
 
@@ -190,7 +219,7 @@ def test_what_was_done_is_a_bar_for_each_stretch_and_what_failed_another() -> No
     "story", [STORY, TimelineView((), (), (), 0), TimelineView((), (WorkDone(1, ok=True),), (), 0)]
 )
 def test_any_story_can_be_drawn(story: TimelineView) -> None:
-    assert Read(timeline(story, 100, "", str, clock)).tags[0] == "svg"
+    assert Read(timeline(story, 100, "", str, clock, to_the_second)).tags[0] == "svg"
 
 
 @pytest.mark.parametrize("bars", [[], [Bar("a", 0, "none")], [Bar("a", 3, "3"), Bar("b", 9, "9")]])

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 
 from holdfast.core.brief.brief_input import Reason
+from holdfast.daemon.dashboard.files import file_path
 from tests.daemon.api.served import NEWEST, Caller, Furnished
 from tests.daemon.dashboard.test_pages import read
 from tests.daemon.dashboard.visitors import (
+    FAILING_KEY,
     HOSTILE_KEY,
     IMPORTED_KEY,
+    put_brief_of_everything,
     put_edits,
+    put_failures,
     put_hostile,
     put_imported,
     write_handoff,
 )
-from tests.stores.contract import MINUTE, receipt
+from tests.stores.contract import MINUTE, document, receipt
 
 
 def test_an_imported_session_says_what_is_known_and_draws_no_empty_timeline(
@@ -128,6 +133,48 @@ def test_what_changed_is_told_without_the_header_of_a_diff(caller: Caller) -> No
 def test_ids_of_briefs_and_checkpoints_can_be_copied(caller: Caller) -> None:
     for path, id in (("/briefs/b1", "b1"), ("/checkpoints/c3", "c3"), ("/sessions/s1", "s1")):
         assert f'data-copy="{id}"' in read(caller, path)
+
+
+def test_a_failed_edit_says_its_file_and_what_was_wrong_and_a_command_its_error(
+    caller: Caller, furnished: Furnished
+) -> None:
+    put_failures(furnished)
+    failures = (
+        read(caller, f"/sessions/{FAILING_KEY}").partition('id="failures"')[2].partition("</section>")[0]
+    )
+    assert "<code>edit src/cart.py</code>" in failures
+    assert '<span class="error">Found 2 matches of the string.</span>' in failures
+    assert "<code>make</code>" in failures
+    assert '<span class="error">cart.c:3: error: expected a semicolon</span>' in failures
+
+
+def test_each_sentence_of_a_brief_says_where_it_is_from_also_what_was_inherited(
+    caller: Caller, furnished: Furnished
+) -> None:
+    lines = (
+        read(caller, put_brief_of_everything(furnished)).partition('class="lines"')[2].partition("</ol>")[0]
+    )
+    said = [line.partition("</li>")[0] for line in lines.split('class="said">')[2:]]
+    for line, origin in zip(said, ("you", "command", "you", "file edited", "files read"), strict=True):
+        assert f'class="origin">{origin}' in line
+    assert 'href="/sessions/s1?point=r1#detail"' in said[0]
+    assert 'href="/sessions/s1?point=r3#detail"' in said[1]
+    assert "href" not in said[2]
+    assert f'href="{file_path(furnished.project.project_id, "src/cart.py")}"'.replace("&", "&amp;") in said[3]
+
+
+def test_the_other_places_of_a_result_are_unfolded(caller: Caller, furnished: Furnished) -> None:
+    with furnished.store() as store, store.writing():
+        for number in range(5):
+            text = f"User: The `wombat {number}` is loose"
+            found = document(f"w{number}", text, session="s1", at=furnished.at, place=number)
+            store.add_document(replace(found, project_id=furnished.project.project_id), NEWEST)
+    page = read(caller, "/search?q=wombat")
+    assert page.count("<code><mark>wombat</mark>") == 3
+    assert "<summary>2 more places</summary>" in page
+    rest = read(caller, page.partition('data-load="')[2].partition('"')[0].replace("&amp;", "&"))
+    assert rest.partition("data-fragment")[2].count("<mark>wombat</mark>") == 2
+    assert "more place" not in rest
 
 
 def test_a_brief_that_is_given_again_counts_as_one_compaction(caller: Caller, furnished: Furnished) -> None:

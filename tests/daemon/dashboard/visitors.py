@@ -5,15 +5,18 @@ Put into a furnished home by the tests that look at them, also those in a browse
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from holdfast.core.events.event import Action
+from holdfast.core.brief.brief_input import Item
+from holdfast.core.events.event import Action, Origin, ToolCalled, ToolReturned
 from holdfast.core.evidence.file_edits import SAYS_WHY, FileEdit
 from holdfast.core.evidence.trail import CommandRun, FileTouch, Trail, Utterance
 from holdfast.core.session.session import IMPORTED, SessionTitle
+from holdfast.stores.base import Lineage
 from tests.daemon.api.served import NEWEST, Furnished
-from tests.stores.contract import MINUTE, ended, prompt
+from tests.stores.contract import MINUTE, ended, prompt, receipt, session
 
 IMPORTED_KEY: Final = "from-an-import"
 HOSTILE_KEY: Final = "hostile-one"
@@ -44,6 +47,73 @@ def put_imported(found: Furnished) -> None:
             IMPORTED_KEY, project=project, last_event_at=at, ended_at=at, end_reason=IMPORTED, trail=trail
         )
         store.put_session(session, NEWEST)
+
+
+FAILING_KEY: Final = "fails-to-edit"
+
+
+def put_failures(found: Furnished) -> None:
+    """A session in which an edit and a command failed."""
+    at, root = found.at, found.project.root
+    edit = ToolCalled(
+        session=FAILING_KEY,
+        record="e1",
+        at=at,
+        origin=Origin.TOOL,
+        call="edit",
+        tool="Edit",
+        action=Action.EDIT,
+        subject=f"{root}/src/cart.py",
+    )
+    run = replace(edit, record="e3", at=at + 2, call="run", tool="Bash", action=Action.RUN, subject="make")
+    failed = ToolReturned(
+        session=FAILING_KEY,
+        record="e2",
+        at=at + 1,
+        origin=Origin.TOOL,
+        call="edit",
+        ok=False,
+        text='Found 2 matches of the string.\nString: raise ValueError("failed to add up")',
+    )
+    output = "cc cart.c\ncart.c:3: error: expected a semicolon\nmake: stopped"
+    with found.store() as store, store.writing():
+        store.put_session(session(FAILING_KEY, project=found.project, last_event_at=at), NEWEST)
+        for event in (edit, failed, run, replace(failed, record="e4", at=at + 3, call="run", text=output)):
+            store.add_event(event, NEWEST)
+
+
+ORIGINS_KEY: Final = "continues-s1"
+
+
+def put_brief_of_everything(found: Furnished) -> str:
+    """A brief that says something from each kind of source; the path of its page."""
+    at, root = found.at, found.project.root
+    items = (
+        Item("Goal", "Use the cart", at, "r1", "goal", rendered=True),
+        Item("Done", "`ls` failed", at + 2, "", "check", rendered=True),
+        Item("Rules", "Refused by the user: `rm`", at + 999, "", "reply", rendered=True),
+        Item("Where", "src/cart.py", at, f"{root}/src/cart.py", "edit", lead="Changed", rendered=True),
+        Item("Where", "a/one.py", at, f"{root}/a/one.py", "read", lead="Read last", rendered=True),
+        Item("Where", "a/two.py", at, f"{root}/a/two.py", "read", lead="Read last", rendered=True),
+    )
+    lines = (
+        *(f"- {item.text}" for item in items[:3]),
+        "- Changed: src/cart.py",
+        "- Read last: a/{one, two}.py",
+    )
+    given = receipt(
+        "everything",
+        session="s2",
+        predecessor=ORIGINS_KEY,
+        created_at=at,
+        text="\n".join(("## Context", *lines)),
+        items=items,
+    )
+    with found.store() as store, store.writing():
+        store.put_session(ended(ORIGINS_KEY, project=found.project, last_event_at=at, ended_at=at), NEWEST)
+        store.add_lineage(Lineage(child=ORIGINS_KEY, parent="s1", kind="clear", at=at))
+        store.add_receipt(given, NEWEST)
+    return "/briefs/everything"
 
 
 def put_hostile(found: Furnished) -> None:

@@ -19,7 +19,6 @@ from holdfast.daemon.dashboard.frame import (
     pre,
     section,
     session_link,
-    session_path,
     table,
     with_code,
 )
@@ -141,10 +140,9 @@ def _origin(view: PageContext, line: Row) -> Html:
     if not line["origin"]:
         return NOTHING
     when: Child = (" ", view.clock(line["at"])) if line["at"] else None
-    if not line["point"]:
+    if not line["href"]:
         return el("span", line["origin"], when, class_="origin")
-    href = f"{session_path(line['session_key'], point=line['point'])}#detail"
-    return el("a", line["origin"], when, href=href, class_="origin")
+    return el("a", line["origin"], when, href=line["href"], class_="origin")
 
 
 def _folded(title: str, body: Html, id: str) -> Html:

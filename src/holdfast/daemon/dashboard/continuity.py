@@ -30,7 +30,7 @@ from holdfast.lazy_dataclass import dataclass
 
 TITLES: Final = {"project": "Shared by all worktrees", "project-local": "This worktree"}
 EXPLAINED: Final = {
-    "project": "What holds for the whole project. Every session that starts in it is told.",
+    "project": "What holds for the whole project. Every session that starts in the project is given it.",
     "project-local": "What holds in this checkout alone.",
 }
 LAYER_EMPTY: Final = "Nothing is saved yet. `holdfast continuity save` writes it from the latest session."

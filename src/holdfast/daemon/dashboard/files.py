@@ -131,10 +131,10 @@ def _session(view: PageContext, row: Row) -> Html:
 def _turn(view: PageContext, key: str, turn: Row) -> Html:
     """What was asked, what became of the file, and the sentence nearest to the change."""
     moved = f" to {turn['renamed_to']}" if turn["renamed_to"] else ""
+    times = f", {turn['edits']} times" if turn["edits"] > 1 else ""
     facts = dotted(
         el("a", view.clock(turn["at"]), href=f"{session_path(key, point=str(turn['record']))}#detail"),
-        f"{turn['action']}{moved}",
-        many(turn["edits"], "edit") if turn["edits"] > 1 else "",
+        f"{turn['action']}{moved}{times}",
         "by a subagent" if turn["by_subagent"] else "",
         "wrote this line" if turn["wrote_line"] else "",
     )

@@ -78,6 +78,10 @@ class PageContext:
         year = "" if then.year == today.year else f" {then.year}"
         return f"{then.day} {then:%b}{year} {then:%H:%M}"
 
+    def time_of_day(self, at: int) -> str:
+        """`14:05:09`."""
+        return f"{self.local(at):%H:%M:%S}"
+
     def exact(self, at: int) -> str:
         """The whole local time, to the second."""
         return f"{self.local(at):%Y-%m-%d %H:%M:%S %Z}"
@@ -259,7 +263,7 @@ def gauge(row: Mapping[str, Any]) -> Html:
     kind = "full" if percent >= FULL else "high" if percent >= HIGH else "fine"
     bar = el(
         "meter",
-        f"{percent} %",
+        f"{percent}%",
         min=0,
         max=100,
         low=HIGH,
@@ -269,7 +273,7 @@ def gauge(row: Mapping[str, Any]) -> Html:
         aria_label="Context window",
     )
     unknown = "not counted since the compaction" if row["windows"] > 1 else "not counted yet"
-    label = f"{percent} % · {tokens // 1000:,}k of {capacity // 1000:,}k tokens" if tokens else unknown
+    label = f"{percent}% · {tokens // 1000:,}k of {capacity // 1000:,}k tokens" if tokens else unknown
     return el("div", bar, el("span", label, class_="figure"), class_=f"gauge {kind}")
 
 
@@ -280,7 +284,16 @@ def name_of(row: Mapping[str, Any]) -> str:
 
 def project_name(view: PageContext, path: str) -> Html:
     """The last part of a project's path, with the whole of it as a tooltip."""
-    return el("span", PurePath(path).name or path, title=view.path(path), class_="project")
+    return el("span", short_project(path), title=view.path(path), class_="project")
+
+
+def short_project(path: str) -> str:
+    """The last part of a path; of a worktree inside its repository, which may be called `3`, both names."""
+    of_repository = _WORKTREE.search(path)
+    return "/".join(of_repository.groups()) if of_repository else PurePath(path).name or path
+
+
+_WORKTREE: Final = re.compile(r"([^/]+)/\.worktrees/(?:.+/)?([^/]+)/?\Z")
 
 
 def dotted(*parts: Child) -> Html:

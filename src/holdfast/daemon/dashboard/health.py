@@ -22,7 +22,7 @@ from holdfast.daemon.dashboard.frame import (
     with_code,
 )
 from holdfast.daemon.dashboard.html import Html, el
-from holdfast.daemon.dashboard.plots import Bar, days, rows
+from holdfast.daemon.dashboard.plots import Bar, days, days_axis, rows
 from holdfast.engine.views.measurements import DAYS, Metrics
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import DailyCheckpoints
@@ -67,7 +67,7 @@ def health_page(view: PageContext, state: State) -> Html:
         view,
         "/health",
         "Health",
-        section("Checks", _findings(state.findings), id="findings"),
+        section("Checks", _findings(view, state.findings), id="findings"),
         section("Capture", _capture(view, state.metrics), id="capture", live=True),
         section("Store", _store(state.metrics), id="store"),
         section("Models", _models(state.metrics), id="models"),
@@ -76,7 +76,7 @@ def health_page(view: PageContext, state: State) -> Html:
     )
 
 
-def _findings(findings: Findings) -> Html:
+def _findings(view: PageContext, findings: Findings) -> Html:
     problems = findings.problems
     thorough = el(
         "p",
@@ -89,37 +89,43 @@ def _findings(findings: Findings) -> Html:
     return el(
         "div",
         el("p", findings.verdict, class_=f"verdict {'wrong' if problems else 'fine'}", role="status"),
-        el("ul", [_finding(row, badge("problem", "wrong")) for row in problems], class_="findings")
+        el("ul", [_finding(view, row, badge("problem", "wrong")) for row in problems], class_="findings")
         if problems
         else None,
         el(
             "details",
             el("summary", many(len(findings.passed), "check"), " passed"),
-            el("ul", [_finding(row, badge("ok", "fine")) for row in findings.passed], class_="findings"),
+            el(
+                "ul", [_finding(view, row, badge("ok", "fine")) for row in findings.passed], class_="findings"
+            ),
             open=not problems,
         ),
-        _absent(findings.absent) if findings.absent else None,
+        _absent(view, findings.absent) if findings.absent else None,
         None if findings.deep else thorough,
     )
 
 
-def _absent(rows: Sequence[Row]) -> Html:
+def _absent(view: PageContext, rows: Sequence[Row]) -> Html:
     """Harnesses that are not installed or not connected: neither a problem nor passed."""
     summary = el("summary", f"{len(rows)} not in use")
     return el(
-        "details", summary, el("ul", [_finding(row, badge("absent")) for row in rows], class_="findings")
+        "details",
+        summary,
+        el("ul", [_finding(view, row, badge("absent")) for row in rows], class_="findings"),
     )
 
 
-def _finding(row: Row, result: Html) -> Html:
+def _finding(view: PageContext, row: Row, result: Html) -> Html:
     return el(
         "li",
         result,
         el("strong", row["check"]),
         el(
             "div",
-            el("p", with_code(row["detail"])),
-            el("p", "Fix: ", with_code(row["fix"]), class_="fix") if row["fix"] else None,
+            el("p", with_code(view.with_home(str(row["detail"])))),
+            el("p", "Fix: ", with_code(view.with_home(str(row["fix"]))), class_="fix")
+            if row["fix"]
+            else None,
         ),
     )
 
@@ -172,7 +178,9 @@ def _store(metrics: Metrics) -> Html:
         return listed
     bars = list(_by_day(metrics.taken))
     title = f"Checkpoints that are kept, by day, {bars[0].label} to {bars[-1].label}"
-    return el("div", listed, el("h3", title), days(bars, title))
+    return el(
+        "div", listed, el("h3", "Checkpoints that are kept, by day"), days(bars, title), days_axis(bars)
+    )
 
 
 def _by_day(daily: Sequence[DailyCheckpoints]) -> Iterator[Bar]:
@@ -182,7 +190,7 @@ def _by_day(daily: Sequence[DailyCheckpoints]) -> Iterator[Bar]:
     for number in reversed(range(DAYS)):
         day = (last - timedelta(days=number)).isoformat()
         count = of_day.get(day, 0)
-        yield Bar(day, count, f"{count:,} checkpoints")
+        yield Bar(day, count, many(count, "checkpoint"))
 
 
 def _models(metrics: Metrics) -> Html:

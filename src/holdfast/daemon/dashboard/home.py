@@ -51,12 +51,12 @@ def home_page(view: PageContext, facts: HomeFacts) -> Html:
     """Problems, this week's figures, live sessions, the latest news, and the latest sessions."""
     today = view.local(view.now)
     if not (facts.live or facts.recent or facts.feed):
-        return page(view, "/", "Home", _problems(facts.problems), _welcome())
+        return page(view, "/", "Home", _problems(view, facts.problems), _welcome())
     return page(
         view,
         "/",
         f"{today:%A}, {today.day} {today:%B}",
-        _problems(facts.problems),
+        _problems(view, facts.problems),
         el("div", _figures(view, facts.activity), id="figures", data_live=True),
         el(
             "div",
@@ -95,11 +95,18 @@ def _welcome() -> Html:
     )
 
 
-def _problems(problems: Sequence[Row]) -> Html:
+def _problems(view: PageContext, problems: Sequence[Row]) -> Html:
     if not problems:
         return el("div", id="problems", data_live=True)
     listed = [
-        el("li", el("strong", row["check"]), ": ", with_code(row["detail"]), _fix(row)) for row in problems
+        el(
+            "li",
+            el("strong", row["check"]),
+            ": ",
+            with_code(view.with_home(str(row["detail"]))),
+            _fix(view, row),
+        )
+        for row in problems
     ]
     return el(
         "div",
@@ -113,8 +120,8 @@ def _problems(problems: Sequence[Row]) -> Html:
     )
 
 
-def _fix(row: Row) -> Child:
-    return (" – ", with_code(row["fix"])) if row["fix"] else None
+def _fix(view: PageContext, row: Row) -> Child:
+    return (" – ", with_code(view.with_home(str(row["fix"])))) if row["fix"] else None
 
 
 # ---------------------------------------------------------------- figures
@@ -208,10 +215,10 @@ def session_table(view: PageContext, rows: Sequence[Row]) -> Html:
                 ),
                 class_="main",
             ),
-            el("td", project_name(view, str(row["project"])), class_="spare"),
+            el("td", project_name(view, str(row["project"])), class_="spare still"),
             el("td", dotted(row["harness"], _phase(row)), class_="spare note still"),
             el("td", f"{row['prompt_count']:,}", class_="number spare"),
-            el("td", f"{row['percent']} % full" if row["tokens"] else "", class_="number spare"),
+            el("td", f"{row['percent']}% full" if row["tokens"] else "", class_="number spare"),
             el("td", view.ago(row["last_event_at"]), class_="number"),
         )
         for row in rows

@@ -87,7 +87,7 @@ def _others(view: PageContext, words: Sequence[str], matches: Row) -> Html:
     return el(
         "div",
         el("h2", "Also in sessions and files"),
-        el("ol", [result(view, words, row) for row in others], class_="results"),
+        el("ol", [result(view, words, row, {"q": view.words}) for row in others], class_="results"),
         el("p", el("a", "All results", href=search_path({"q": view.words})), class_="more"),
     )
 

@@ -135,6 +135,8 @@ HEIGHT: Final = 254
 FOOT: Final = 24
 """The space below the lanes, for the times."""
 TICK_DISTANCE: Final = 110
+FINE_MS: Final = 3_600_000
+"""A session that is shorter has the seconds at its axis if a minute would be there twice."""
 COMPACTION: Final = "compaction"
 TIP_CHARS: Final = 90
 BUCKETS: Final = 140
@@ -158,8 +160,9 @@ def timeline(
     chosen: str,
     link: Callable[[str], str],
     clock: Callable[[int], str],
+    fine_clock: Callable[[int], str],
 ) -> Html:
-    """The picture; what can be opened is a link. `clock` writes a time as the reader's."""
+    """The picture; what can be opened is a link. The clocks write the reader's time, one to the second."""
     times = [
         *(entry.at for entry in view.moments),
         *(entry.at for entry in view.work),
@@ -171,7 +174,7 @@ def timeline(
         "svg",
         el("title", "What happened in this session"),
         el("desc", description),
-        _axis(times, place, clock),
+        _axis(times, place, clock, fine_clock),
         [_lane(name, label) for name, label in _NAMES],
         _work(view.work, place),
         _pressure(view.counts, capacity, place),
@@ -209,20 +212,32 @@ def _lane(name: str, label: str) -> Html:
     return el("g", line, el("text", label, x=0, y=y + 4, class_="label"))
 
 
-def _axis(times: Sequence[int], place: Callable[[int], float], clock: Callable[[int], str]) -> list[Html]:
+def _axis(
+    times: Sequence[int],
+    place: Callable[[int], float],
+    clock: Callable[[int], str],
+    fine_clock: Callable[[int], str],
+) -> list[Html]:
     """Times at even distances; since pauses are cut short, each says the time of what is drawn above it."""
     ticks: list[tuple[float, int]] = []
     for at in sorted(set(times)):
         x = place(at)
         if not ticks or x - ticks[-1][0] >= TICK_DISTANCE:
             ticks.append((x, at))
+    labels = [clock(at) for _, at in ticks]
+    if len(set(labels)) < len(labels):
+        is_short = ticks[-1][1] - ticks[0][1] < FINE_MS
+        labels = [
+            fine_clock(at) if is_short or labels.count(label) > 1 else label
+            for label, (_, at) in zip(labels, ticks, strict=True)
+        ]
     return [
         el(
             "g",
             el("line", x1=x, x2=x, y1=TOP, y2=HEIGHT - FOOT, class_="tick"),
-            el("text", clock(at), x=x, y=HEIGHT - 6, text_anchor=_anchor(x), class_="label"),
+            el("text", label, x=x, y=HEIGHT - 6, text_anchor=_anchor(x), class_="label"),
         )
-        for x, at in ticks
+        for (x, _), label in zip(ticks, labels, strict=True)
     ]
 
 

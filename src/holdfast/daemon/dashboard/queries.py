@@ -8,11 +8,11 @@ from dataclasses import asdict, replace
 from pathlib import Path, PurePath
 from typing import Any, Final
 
-from holdfast.core.brief.brief_input import Item, Reason
+from holdfast.core.brief.brief_input import Reason
 from holdfast.core.brief.compose import Receipt
 from holdfast.core.documents.continuity import LayerName
 from holdfast.core.events.durations import DAY_MS
-from holdfast.core.events.event import Action, Compacted, Event, ToolCalled, ToolReturned
+from holdfast.core.events.event import Action, ToolCalled, ToolReturned
 from holdfast.core.memory.memory import Memory, MemoryScope
 from holdfast.core.session.checkpoint import Checkpoint
 from holdfast.core.session.score import SessionScore
@@ -47,7 +47,7 @@ from holdfast.engine.evaluation.usage import statistics
 from holdfast.engine.health import examine
 from holdfast.engine.health.doctor import verdict_of
 from holdfast.engine.health.examine import Surroundings
-from holdfast.engine.ids import brief_named, session_named
+from holdfast.engine.ids import session_named
 from holdfast.engine.memory import recall, remember
 from holdfast.engine.recording.imported_work import with_work
 from holdfast.engine.repository.projects import project_named
@@ -59,7 +59,6 @@ from holdfast.engine.views.serialisation import (
     Row,
     TitleLookup,
     memory_row,
-    receipt_row,
     session_details_row,
     session_row,
     title_lookup,
@@ -86,19 +85,15 @@ RECEIPTS_LOOKED_AT: Final = 60
 MEMORIES_IN_FEED: Final = 3
 PROJECTS_LOOKED_INTO: Final = 20
 STATEMENT_CHARS: Final = 220
-GOAL_CHARS: Final = 120
 BRIEFS_LISTED: Final = 12
 FILES_LISTED: Final = 60
 FILES_MOST: Final = 5_000
 CALLS_LOOKED_AT: Final = 100
 NEIGHBOURS_SHOWN: Final = 2
-GOAL: Final = "Goal"
 CHECKPOINTS_SHOWN: Final = 20
 ABOUT_CHARS: Final = 160
 DOUBTS_SHOWN: Final = 50
 PAST_SHOWN: Final = 5
-SAME_WINDOW_MS: Final = 300_000
-EVENTS_LOOKED_AT: Final = 400
 SCORES_LOOKED_AT: Final = 500
 USES_SHOWN: Final = 12
 OTHERS_SHOWN: Final = 5
@@ -255,6 +250,8 @@ class ListFilter:
     harness: str = ""
     days: int = 0
     kind: str = ""
+    session: str = ""
+    """One session of the results, of which all that was found is shown."""
 
     def since(self, now: int) -> int:
         """The time with which the list begins."""
@@ -264,7 +261,13 @@ class ListFilter:
     def row(self) -> Row:
         """The filter as the page's fields have it."""
         days = str(self.days) if self.days else ""
-        return {"project": self.project, "harness": self.harness, "since": days, "kind": self.kind}
+        return {
+            "project": self.project,
+            "harness": self.harness,
+            "since": days,
+            "kind": self.kind,
+            "session": self.session,
+        }
 
 
 def projects_and_harnesses(engine: Engine) -> tuple[list[Row], list[str]]:
@@ -296,7 +299,12 @@ def results(engine: Engine, words: str, chosen_filter: ListFilter) -> list[Row]:
     kinds = {kind.value: kind for kind in SearchKind}
     since = chosen_filter.since(engine.clock())
     request = SearchRequest(
-        words, kinds.get(chosen_filter.kind), chosen_filter.project, chosen_filter.harness, since
+        words,
+        kinds.get(chosen_filter.kind),
+        chosen_filter.project,
+        chosen_filter.harness,
+        since,
+        chosen_filter.session,
     )
     return search(engine, request)
 
@@ -345,7 +353,7 @@ def one_session(engine: Engine, key: str, point: str, compared: tuple[str, str])
             "project_id": session.project.project_id,
             "parent_title": title_lookup(engine)(parent) if parent else "",
         },
-        _with_trail(timeline_view(engine, key), shown.session),
+        _with_trail(timeline_view(engine, session), shown.session),
         [_checkpoint_row(*each) for each in zip(checkpoints, before, strict=True)][:CHECKPOINTS_SHOWN],
         [_brief_link(receipt) for receipt in engine.store.receipts(key, BRIEFS_LISTED)],
         [_brief_link(receipt) for receipt in engine.store.receipts_made_from(key, BRIEFS_LISTED)],
@@ -433,19 +441,10 @@ def _point(engine: Engine, key: str, id: str) -> Row | None:
         point = timeline.of_checkpoint(checkpoint)
     elif receipt and receipt.session == key:
         point = timeline.of_receipt(receipt)
-    elif event := _event_named(engine, key, id):
+    elif event := timeline.event_named(engine, key, id):
         point = timeline.of_event(event)
         command = _command_of(engine, event) if isinstance(event, ToolReturned) else ""
     return {**asdict(point), "at": to_iso(point.at), "command": command} if point else None
-
-
-def _event_named(engine: Engine, key: str, source: str) -> Event | None:
-    """The event of that record, or of the one that it is a part of."""
-    for record in dict.fromkeys((source, source.partition("/")[0])):
-        events = engine.store.events_from(key, record, 1)
-        if events and events[0].record == record:
-            return events[0]
-    return None
 
 
 def _command_of(engine: Engine, returned: ToolReturned) -> str:
@@ -474,104 +473,6 @@ def redacted_timeline(view: TimelineView, redact: Callable[[list[str]], list[str
 def _with_titles(moments: Sequence[Moment], redact: Callable[[list[str]], list[str]]) -> tuple[Moment, ...]:
     titles = redact([moment.title for moment in moments])
     return tuple(replace(moment, title=title) for moment, title in zip(moments, titles, strict=True))
-
-
-def briefs(engine: Engine, paging: Paging) -> Row:
-    """A page of the briefs that were given."""
-    rows = engine.store.page_of_receipts("", paging.behind, paging.rows_to_fetch)
-    titles = title_lookup(engine)
-    return paging.page(
-        rows,
-        lambda receipt: PageMark(receipt.created_at, receipt.id),
-        lambda receipt: _brief_row(receipt, titles),
-    )
-
-
-def _brief_row(receipt: Receipt, titles: TitleLookup) -> Row:
-    """A brief as one line; its text and items are on its own page."""
-    items = receipt.items
-    row = {
-        name: value for name, value in receipt_row(receipt, titles).items() if name not in ("text", "items")
-    }
-    counts = {"said": sum(item.rendered for item in items), "known": len(items)}
-    return {**row, **counts, **_about(receipt, titles)}
-
-
-def _about(receipt: Receipt, titles: TitleLookup) -> Row:
-    """What a brief is about: the goal that it states, and the titles of its sessions."""
-    goals = [item for item in receipt.items if item.rendered and item.section == GOAL]
-    goal = max(goals, key=lambda item: item.score).text if goals else ""
-    return {
-        "goal": shortened(one_line(goal), GOAL_CHARS),
-        "title": titles(receipt.session),
-        "source_title": titles(receipt.predecessor) if receipt.predecessor else "",
-    }
-
-
-def one_brief(engine: Engine, id: str) -> tuple[Row, list[Row], str]:
-    """A brief, its lines with where each is from, and the harness's own summary of the same window."""
-    receipt, titles = brief_named(engine.store, id), title_lookup(engine)
-    row = {**receipt_row(receipt, titles), **_about(receipt, titles)}
-    return row, _brief_lines(engine, receipt), _summary(engine, receipt)
-
-
-def _brief_lines(engine: Engine, receipt: Receipt) -> list[Row]:
-    """The lines of a brief, each with the source of what it says."""
-    rendered = [item for item in receipt.items if item.rendered and item.text]
-    key = receipt.predecessor or receipt.session
-    lines: list[Row] = []
-    for line in receipt.text.splitlines():
-        bare = line.removeprefix("- ").strip()
-        item = next((one for one in rendered if bare and _says(bare, one.text)), None)
-        origin = _origin(engine, key, item) if item else {"origin": "", "point": "", "at": None}
-        lines.append({"text": line, "session_key": key, **origin})
-    return lines
-
-
-def _says(line: str, text: str) -> bool:
-    return not line.startswith(("#", "<")) and (one_line(text) in line or line in one_line(text))
-
-
-def _origin(engine: Engine, key: str, item: Item) -> Row:
-    """Where an item of a brief comes from."""
-    at = to_iso(item.at) if item.at else None
-    event = _event_named(engine, key, item.source)
-    if event is not None:
-        kind = timeline.of_event(event).kind
-        return {"origin": _ORIGINS.get(kind, kind), "point": event.record, "at": at}
-    origin = _ORIGINS_OF_KINDS.get(item.kind, "")
-    return {"origin": origin, "point": "", "at": at if origin and item.kind not in _NOW else None}
-
-
-_ORIGINS: Final = {
-    "prompt": "you",
-    "statement": "agent",
-    "tool": "command",
-    "result": "command",
-    "todos": "to-do list",
-    "compaction": "harness's summary",
-    "digest": "agent's digest",
-    "subagent": "subagent",
-}
-
-
-_ORIGINS_OF_KINDS: Final = {
-    "since": "the files now",
-    "git": "git now",
-    "todo": "to-do list",
-    "check": "command",
-    "edit": "file edited",
-    "read": "file read",
-    "query": "suggested search",
-}
-"""What an item of a brief comes from, where that is no record."""
-_NOW: Final = frozenset({"since", "git", "query"})
-
-
-def _summary(engine: Engine, receipt: Receipt) -> str:
-    behind = PageMark(receipt.created_at + SAME_WINDOW_MS, "")
-    events = engine.store.page_of_events(receipt.session, behind, EVENTS_LOOKED_AT)
-    return next((event.summary for event in events if isinstance(event, Compacted) and event.summary), "")
 
 
 def memories(engine: Engine, words: str, paging: Paging) -> Row:

@@ -23,7 +23,7 @@ from holdfast.core.memory.ranking import query_words
 from holdfast.daemon.access import COOKIE, COOKIE_DAYS
 from holdfast.daemon.api.dependencies import Executor, Paging
 from holdfast.daemon.api.events import HEADS_MOST, state_hash
-from holdfast.daemon.dashboard import frame, queries
+from holdfast.daemon.dashboard import brief_queries, frame, queries
 from holdfast.daemon.dashboard.briefs import brief_page, briefs_page
 from holdfast.daemon.dashboard.continuity import HANDOFFS_PATH, continuity_page, handoff_page, review_page
 from holdfast.daemon.dashboard.files import file_page, files_page
@@ -87,6 +87,7 @@ class PageRequest:
             self.query.get("harness", "")[:100],
             self.number("since"),
             self.query.get("kind", "")[:20],
+            self.query.get("session", "")[:500],
         )
         self.zone = _zone(unquote(request.cookies.get("zone", "")[:100]))
         self.reads_everything = bool(
@@ -245,11 +246,11 @@ def _checkpoint(request: PageRequest, engine: Engine) -> Html:
 
 
 def _briefs(request: PageRequest, engine: Engine) -> Html:
-    return briefs_page(request.view(), request.redacted(queries.briefs(engine, request.paging(30))))
+    return briefs_page(request.view(), request.redacted(brief_queries.briefs(engine, request.paging(30))))
 
 
 def _brief(request: PageRequest, engine: Engine) -> Html:
-    row, lines, summary = request.redacted(queries.one_brief(engine, request.path["id"]))
+    row, lines, summary = request.redacted(brief_queries.one_brief(engine, request.path["id"]))
     return brief_page(request.view(), row, lines, summary)
 
 

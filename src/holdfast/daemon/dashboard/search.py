@@ -24,8 +24,8 @@ from holdfast.daemon.dashboard.frame import (
     tabs,
 )
 from holdfast.daemon.dashboard.home import filters
-from holdfast.daemon.dashboard.html import NOTHING, Html, el
-from holdfast.engine.views.search import SearchKind
+from holdfast.daemon.dashboard.html import NOTHING, Child, Html, el
+from holdfast.engine.views.search import HITS_SHOWN, SearchKind
 
 KINDS: Final = (
     ("", "Everything"),
@@ -64,12 +64,17 @@ def search_page(
             class_="filters",
             id="filters",
         ),
-        el("div", _kinds(view, chosen), _results(view, words, results), id="results"),
+        el("div", _kinds(view, chosen), _results(view, words, results, _query(view, chosen)), id="results"),
     )
 
 
+def _query(view: PageContext, chosen: Row) -> dict[str, str]:
+    """The words and the filters, as an address has them."""
+    return {**{name: str(value) for name, value in chosen.items()}, "q": view.words}
+
+
 def _kinds(view: PageContext, chosen: Row) -> Html:
-    query = {**{name: str(chosen[name]) for name in ("project", "harness", "since")}, "q": view.words}
+    query = {**_query(view, chosen), "session": ""}
     links = [
         (search_path({**query, "kind": str(kind)}), name, chosen["kind"] == kind) for kind, name in KINDS
     ]
@@ -82,7 +87,9 @@ def search_path(query: Mapping[str, str]) -> str:
     return f"{SEARCH_PATH}?{urlencode(used)}" if used else SEARCH_PATH
 
 
-def _results(view: PageContext, words: Sequence[str], results: Sequence[Row] | None) -> Html:
+def _results(
+    view: PageContext, words: Sequence[str], results: Sequence[Row] | None, query: Mapping[str, str]
+) -> Html:
     if results is None:
         hint = el(
             "span",
@@ -96,15 +103,32 @@ def _results(view: PageContext, words: Sequence[str], results: Sequence[Row] | N
         return empty("Nothing fits.", "Fewer or other words may find it, or a wider filter.")
     order = ", the best first" if len(results) > 1 else ""
     note = el("p", many(len(results), "result"), order, class_="note", role="status")
-    return el("div", note, el("ol", [result(view, words, row) for row in results], class_="results"))
+    listed = [result(view, words, row, query) for row in results]
+    return el("div", note, el("ol", listed, class_="results"))
 
 
-def result(view: PageContext, words: Sequence[str], row: Row) -> Html:
-    """One result: what it is, and the sentences that matched."""
+def result(view: PageContext, words: Sequence[str], row: Row, query: Mapping[str, str]) -> Html:
+    """One result: what it is, and the sentences that matched; the query is the address of its search."""
     session = row["session"]
     hits = [_hit(view, words, hit) for hit in row["hits"]]
-    rest = el("p", f"and {many(row['more'], 'more place')}", class_="note") if row["more"] else NOTHING
-    return el("li", _head(view, words, row, session), el("ul", hits, class_="hits"), rest)
+    first, others = hits[:HITS_SHOWN], hits[HITS_SHOWN:]
+    return el(
+        "li",
+        _head(view, words, row, session),
+        el("ul", first, class_="hits"),
+        el("ul", others, class_="hits", data_fragment=True) if others else NOTHING,
+        _rest(row, query) if row["more"] else NOTHING,
+    )
+
+
+def _rest(row: Row, query: Mapping[str, str]) -> Html:
+    """The other places where a session says it, fetched when they are unfolded."""
+    more = many(row["more"], "more place")
+    if row["kind"] != "session" or query.get("session"):
+        return el("p", f"and {more}", class_="note")
+    href = search_path({**query, "session": str(row["session"]["session_key"])})
+    place = el("ul", el("li", el("a", "Show them", href=href)), class_="hits", data_load=href)
+    return el("details", el("summary", more), place)
 
 
 def _head(view: PageContext, words: Sequence[str], row: Row, session: Row | None) -> Html:
@@ -141,9 +165,18 @@ def _hit(view: PageContext, words: Sequence[str], hit: Row) -> Html:
 
 
 def marked(text: str, words: Sequence[str]) -> Html:
-    """A text with the words that match marked."""
-    parts = [el("mark", part.text) if part.is_match else part.text for part in spans(text, words)]
-    return el("span", parts)
+    """A text with the words that match marked, and the parts between backticks as code."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:
+        parts = [text]  # A backtick without another one is a character.
+    return el(
+        "span",
+        [el("code" if at % 2 else "span", _marked(part, words)) for at, part in enumerate(parts) if part],
+    )
+
+
+def _marked(text: str, words: Sequence[str]) -> list[Child]:
+    return [el("mark", part.text) if part.is_match else part.text for part in spans(text, words)]
 
 
 def passage_path(id: str, query: str) -> str:
@@ -166,7 +199,7 @@ def passage_page(view: PageContext, words: Sequence[str], passages: Sequence[Row
     texts = [
         el(
             "pre",
-            [el("mark", part.text) if part.is_match else part.text for part in spans(row["text"], words)],
+            _marked(str(row["text"]), words),
             class_="current" if row["id"] == id else "beside",
             tabindex="0",
             id="passage" if row["id"] == id else None,

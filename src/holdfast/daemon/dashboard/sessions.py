@@ -198,9 +198,8 @@ def _timeline(view: PageContext, row: Row, facts: SessionPageFacts) -> Html:
             "Nothing is known of what happened here.",
             "Only what was said in it may be kept; search finds it.",
         )
-    picture = timeline(
-        shown, row["capacity"], facts.point["id"] if facts.point else "", _link, view.short_time
-    )
+    chosen = facts.point["id"] if facts.point else ""
+    picture = timeline(shown, row["capacity"], chosen, _link, view.short_time, view.time_of_day)
     left_out = many(shown.left_out, "earlier event")
     note = el("p", f"Not drawn: {left_out}.", class_="note") if shown.left_out else NOTHING
     scrolls = el("div", picture, class_="wide", tabindex="0", role="group", aria_label="Timeline, scrolls")

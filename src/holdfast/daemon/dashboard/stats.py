@@ -50,7 +50,7 @@ def stats_page(view: PageContext, row: Row, briefs: Sequence[Row]) -> Html:
         "Stats",
         tabs("Period", periods),
         el("dl", [_tile(*each) for each in _tiles(row)], class_="tiles"),
-        section("Day by day", _by_day(row["by_day"]), id="days"),
+        section("Day by day (UTC)", _by_day(row["by_day"]), id="days"),
         section("What agents used of their briefs", _use(view, row["use"], briefs), id="use"),
         section("What it cost", _cost(row["cost"]), id="cost"),
         el(
@@ -66,7 +66,7 @@ def _tiles(row: Row) -> list[tuple[str, str, str]]:
     """Name, figure and a short remark of each."""
     sessions, briefs, memories, use = row["sessions"], row["briefs"], row["memories"], row["use"]
     imported = f"{sessions['imported']:,} of them imported" if sessions["imported"] else ""
-    reasons = ", ".join(f"{count:,} {reason_words(reason)}" for reason, count in briefs["by_reason"].items())
+    reasons = " · ".join(f"{count:,} {reason_words(reason)}" for reason, count in briefs["by_reason"].items())
     share = "–" if use["share"] is None else f"{use['share']:.0%}"
     of_what = "too little happened after them" if use["share"] is None else "of their names and files"
     return [
@@ -169,7 +169,7 @@ def _time(cost: Row) -> str:
     half, most = _within(cost["hook_ms_p50"]), _within(cost["hook_ms_p95"])
     events = many(cost["hook_events"], "hook event")
     total = f"{cost['hook_ms_total'] / 1000:,.1f} s in all"
-    return f"half of {events} answered within {half}, 95 % within {most}; {total}"
+    return f"half of {events} answered within {half}, 95% within {most}; {total}"
 
 
 def _within(milliseconds: int | None) -> str:

@@ -27,6 +27,8 @@ from holdfast.stores.codec import to_iso
 RESULTS_MOST: Final = 30
 HITS_SHOWN: Final = 3
 """How many sentences of one session are shown."""
+HITS_OF_ONE: Final = 100
+"""How many are shown of a session that is asked about alone."""
 TEXTS_MOST: Final = 120
 TEXTS_FILTERED: Final = 200
 """How many texts are looked through for sentences of one kind."""
@@ -56,6 +58,8 @@ class SearchRequest:
     project_id: str = ""
     harness: str = ""
     since: int = 0
+    session: str = ""
+    """Shows more sentences than those of a list: all that were found in this session."""
 
 
 def search(engine: Engine, request: SearchRequest) -> list[Row]:
@@ -78,13 +82,16 @@ def search(engine: Engine, request: SearchRequest) -> list[Row]:
         if not matching or (request.harness and (session is None or session.harness != request.harness)):
             continue
         name = _name(text)
+        if request.session and name != request.session:
+            continue
         if name in first or len(first) < RESULTS_MOST:
             first.setdefault(name, text)
             hits.setdefault(name, []).extend(matching)
+    shown = HITS_OF_ONE if request.session else HITS_SHOWN
     # A text without any of the words is near in meaning only: it is shown where nothing else is found.
     worded = [name for name in first if any(hit["matches"] for hit in hits[name])]
     return [
-        _result(engine, first[name], sessions.get(first[name].session), hits[name])
+        _result(engine, first[name], sessions.get(first[name].session), hits[name], shown)
         for name in worded or list(first)[:NEAR_MOST]
     ]
 
@@ -139,9 +146,11 @@ def _session(engine: Engine, text: RecalledText, known: dict[str, Session | None
     return known.get(text.session)
 
 
-def _result(engine: Engine, text: RecalledText, session: Session | None, hits: Sequence[Row]) -> Row:
-    shown = [hit for hit in hits if hit["matches"]] or hits
-    each = list({hit["text"]: hit for hit in reversed(shown)}.values())[::-1]
+def _result(
+    engine: Engine, text: RecalledText, session: Session | None, hits: Sequence[Row], most: int
+) -> Row:
+    matching = [hit for hit in hits if hit["matches"]] or hits
+    each = list({hit["text"]: hit for hit in reversed(matching)}.values())[::-1]
     return {
         "id": text.id,
         "kind": "session" if text.kind in _OF_SESSIONS else text.kind,
@@ -149,6 +158,6 @@ def _result(engine: Engine, text: RecalledText, session: Session | None, hits: S
         "source": text.source,
         "at": to_iso(text.at) if text.at else None,
         "score": round(text.score, 4),
-        "hits": each[:HITS_SHOWN],
-        "more": sum(bool(hit["matches"]) for hit in each[HITS_SHOWN:]),
+        "hits": each[:most],
+        "more": sum(bool(hit["matches"]) for hit in each[most:]),
     }

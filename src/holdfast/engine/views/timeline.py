@@ -11,6 +11,7 @@ from typing import Final
 from holdfast.core.brief.compose import Receipt
 from holdfast.core.events.event import (
     MAIN,
+    Action,
     AssistantText,
     BriefSeen,
     Compacted,
@@ -36,7 +37,9 @@ from holdfast.core.events.event import (
     Usage,
 )
 from holdfast.core.evidence.commands.outcomes import failure_reason
+from holdfast.core.evidence.file_edits import project_path
 from holdfast.core.session.checkpoint import Checkpoint
+from holdfast.core.session.session import Session
 from holdfast.core.text.strings import one_line, shortened
 from holdfast.engine.engine import Engine
 from holdfast.lazy_dataclass import dataclass
@@ -87,6 +90,15 @@ def token_counts(engine: Engine, session: str, behind: PageMark, limit: int) -> 
         points += [of_event(one) for one in events if isinstance(one, Usage) and one.agent == MAIN]
         behind = PageMark(events[-1].at, events[-1].record)
     return points[:limit]
+
+
+def event_named(engine: Engine, session: str, source: str) -> Event | None:
+    """The event of that record, or of the one that it is a part of."""
+    for record in dict.fromkeys((source, source.partition("/")[0])):
+        events = engine.store.events_from(session, record, 1)
+        if events and events[0].record == record:
+            return events[0]
+    return None
 
 
 def of_checkpoint(checkpoint: Checkpoint) -> Point:
@@ -229,15 +241,16 @@ class TimelineView:
     """What the user wrote, at more length than in the picture."""
 
 
-def timeline_view(engine: Engine, session: str) -> TimelineView:
+def timeline_view(engine: Engine, session: Session) -> TimelineView:
     """The timeline view of a session, or of its last part."""
-    events = engine.store.events(session, EVENTS_MOST + 1)
+    key = session.key
+    events = engine.store.events(key, EVENTS_MOST + 1)
     shown_events = events[-EVENTS_MOST:]
     points = [
         *_opened([of_event(one) for one in shown_events if _is_prompt(one)]),
         *_opened(_compactions(shown_events)),
-        *_opened([of_checkpoint(one) for one in engine.store.checkpoints_of_session(session, OPENED_MOST)]),
-        *_opened([of_receipt(one) for one in engine.store.receipts(session, OPENED_MOST)]),
+        *_opened([of_checkpoint(one) for one in engine.store.checkpoints_of_session(key, OPENED_MOST)]),
+        *_opened([of_receipt(one) for one in engine.store.receipts(key, OPENED_MOST)]),
     ]
     return TimelineView(
         tuple(sorted(points, key=lambda point: (point.at, point.id))),
@@ -248,7 +261,7 @@ def timeline_view(engine: Engine, session: str) -> TimelineView:
             if isinstance(one, Usage) and one.agent == MAIN
         ),
         max(0, len(events) - EVENTS_MOST),
-        tuple(_failures(shown_events)),
+        tuple(_failures(shown_events, session.project.root)),
         tuple(_prompts(shown_events)),
     )
 
@@ -271,17 +284,25 @@ def _work(events: list[Event]) -> list[WorkDone]:
     return [WorkDone(one.at, outcomes.get(one.call)) for one in events if isinstance(one, ToolCalled)]
 
 
-def _failures(events: list[Event]) -> list[FailedCall]:
+def _failures(events: list[Event], root: str) -> list[FailedCall]:
     """The latest calls of tools that failed, each with its error."""
     calls = {one.call: one for one in events if isinstance(one, ToolCalled)}
     failed = [one for one in events if isinstance(one, ToolReturned) and not one.ok and one.call in calls]
-    return [_failure(calls[one.call], one) for one in failed[-FAILURES_MOST:]]
+    return [_failure(calls[one.call], one, root) for one in failed[-FAILURES_MOST:]]
 
 
-def _failure(call: ToolCalled, returned: ToolReturned) -> FailedCall:
-    subject = shortened(one_line(call.subject or call.tool), PROMPT_CHARS)
-    error = shortened(one_line(failure_reason(returned.text)) or "failed", PROMPT_CHARS)
-    return FailedCall(returned.at, returned.record, subject, error)
+def _failure(call: ToolCalled, returned: ToolReturned, root: str) -> FailedCall:
+    """A failed call: a command's error is somewhere in its output, any other tool's in the first line."""
+    subject, error = call.subject or call.tool, failure_reason(returned.text)
+    if call.action is not Action.RUN:
+        subject = f"{call.action} {project_path(call.subject, root)}" if call.subject else call.tool
+        error = returned.text.strip().partition("\n")[0]
+    return FailedCall(
+        returned.at,
+        returned.record,
+        shortened(one_line(subject), PROMPT_CHARS),
+        shortened(one_line(error) or "failed", PROMPT_CHARS),
+    )
 
 
 def _prompts(events: list[Event]) -> list[Moment]:
