@@ -8,6 +8,7 @@ from typing import Any
 from tests.browser.conftest import NEWEST, Visit
 from tests.daemon.api.served import Caller, Furnished
 from tests.daemon.conftest import wait_until
+from tests.daemon.dashboard.visitors import put_passages
 from tests.stores.contract import checkpoint, session
 
 
@@ -156,6 +157,8 @@ class TestSession:
 
     def test_a_checkpoint_unfolds_what_changed_since_the_one_before(self, visit: Visit) -> None:
         page = visit.go("/sessions/s1")
+        sign = "getComputedStyle(document.querySelector('.checkpoints summary'), '::before').content"
+        assert page.evaluate(sign) == '"▸"'
         page.locator(".checkpoints summary").first.click()
         page.locator(".checkpoints ins", has_text="## Step 4").first.wait_for()
 
@@ -204,6 +207,14 @@ class TestSearch:
         page.locator("#passage mark").first.wait_for()
         page.get_by_role("link", name="Back to the results").click()
         page.wait_for_url("**/search?q=fact")
+
+    def test_the_other_places_of_a_session_unfold(self, visit: Visit, site: Furnished) -> None:
+        put_passages(site, 5)
+        page = visit.go("/search?q=wombat")
+        assert page.locator(".hits mark").count() == 3
+        page.get_by_text("2 more places").click()
+        page.locator("details .hits mark").nth(1).wait_for()
+        assert page.locator("details .hits mark").count() == 2
 
     def test_a_late_answer_to_fewer_letters_is_not_shown(self, visit: Visit) -> None:
         page = visit.go("/search")

@@ -121,6 +121,7 @@ def test_a_page_is_as_wide_as_the_screen(
     # Nothing of the header is clipped, and it begins where the content begins.
     assert page.evaluate(CLIPPED) == []
     assert page.evaluate(LEFT_EDGES) < 1
+    assert page.locator("header").bounding_box()["width"] == width
     assert width < ONE_LINE_FROM or page.locator("header").bounding_box()["height"] < LINE_PX
 
 

@@ -138,7 +138,7 @@ def test_each_page_tells_what_it_is_for(caller: Caller, path: str, words: list[s
     ("path", "words"),
     [
         ("/", ["Nothing is kept yet.", "holdfast setup", "holdfast import"]),
-        ("/sessions", ["No session was seen yet."]),
+        ("/sessions", ["No session was seen yet.", "holdfast setup", "holdfast import"]),
         ("/briefs", ["No brief was given yet.", "holdfast brief"]),
         ("/memory", ["Nothing is remembered yet.", "holdfast remember TEXT"]),
         ("/continuity", ["No project is known yet.", "holdfast continuity save"]),
@@ -170,7 +170,8 @@ def test_hostile_text_is_only_text(caller: Caller, furnished: Furnished) -> None
 @pytest.mark.parametrize("path", ["/sessions/nobody", "/briefs/nobody", "/sessions/nobody/kept"])
 def test_what_is_not_there_is_said_on_a_page(caller: Caller, path: str) -> None:
     page = read(caller, path, 404)
-    assert "nobody" in page
+    assert "nobody</code>" in page
+    assert "`" not in page
 
 
 def test_a_text_with_a_secret_in_it_cannot_be_put_back_without_it(

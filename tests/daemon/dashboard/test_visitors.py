@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
 
@@ -21,9 +20,10 @@ from tests.daemon.dashboard.visitors import (
     put_failures,
     put_hostile,
     put_imported,
+    put_passages,
     write_handoff,
 )
-from tests.stores.contract import MINUTE, document, receipt
+from tests.stores.contract import MINUTE, receipt
 
 
 def test_an_imported_session_says_what_is_known_and_draws_no_empty_timeline(
@@ -164,11 +164,7 @@ def test_each_sentence_of_a_brief_says_where_it_is_from_also_what_was_inherited(
 
 
 def test_the_other_places_of_a_result_are_unfolded(caller: Caller, furnished: Furnished) -> None:
-    with furnished.store() as store, store.writing():
-        for number in range(5):
-            text = f"User: The `wombat {number}` is loose"
-            found = document(f"w{number}", text, session="s1", at=furnished.at, place=number)
-            store.add_document(replace(found, project_id=furnished.project.project_id), NEWEST)
+    put_passages(furnished, 5)
     page = read(caller, "/search?q=wombat")
     assert page.count("<code><mark>wombat</mark>") == 3
     assert "<summary>2 more places</summary>" in page

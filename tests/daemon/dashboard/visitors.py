@@ -16,7 +16,7 @@ from holdfast.core.evidence.trail import CommandRun, FileTouch, Trail, Utterance
 from holdfast.core.session.session import IMPORTED, SessionTitle
 from holdfast.stores.base import Lineage
 from tests.daemon.api.served import NEWEST, Furnished
-from tests.stores.contract import MINUTE, ended, prompt, receipt, session
+from tests.stores.contract import MINUTE, document, ended, prompt, receipt, session
 
 IMPORTED_KEY: Final = "from-an-import"
 HOSTILE_KEY: Final = "hostile-one"
@@ -114,6 +114,15 @@ def put_brief_of_everything(found: Furnished) -> str:
         store.add_lineage(Lineage(child=ORIGINS_KEY, parent="s1", kind="clear", at=at))
         store.add_receipt(given, NEWEST)
     return "/briefs/everything"
+
+
+def put_passages(found: Furnished, count: int) -> None:
+    """Texts of the session `s1` that a search finds."""
+    with found.store() as store, store.writing():
+        for number in range(count):
+            text = f"User: The `wombat {number}` is loose"
+            passage = document(f"w{number}", text, session="s1", at=found.at, place=number)
+            store.add_document(replace(passage, project_id=found.project.project_id), NEWEST)
 
 
 def put_hostile(found: Furnished) -> None:

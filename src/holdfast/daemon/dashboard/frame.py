@@ -221,7 +221,7 @@ def _toasts() -> Html:
 # ---------------------------------------------------------------- parts
 
 
-def empty(what: str, then: Child) -> Html:
+def empty(what: Child, then: Child) -> Html:
     """A placeholder for an empty list: what is missing, and what to do."""
     return el("div", el("p", el("strong", what)), el("p", then), class_="empty")
 

@@ -201,7 +201,14 @@ def _card(view: PageContext, row: Row) -> Html:
 def session_table(view: PageContext, rows: Sequence[Row]) -> Html:
     """Sessions as rows, title first."""
     if not rows:
-        return empty("No session was seen yet.", "What happens in a connected harness shows up here.")
+        hint = el(
+            "span",
+            code("holdfast setup"),
+            " connects the harnesses on this machine, ",
+            code("holdfast import"),
+            " brings in the sessions that they had before.",
+        )
+        return empty("No session was seen yet.", hint)
     body = [
         el(
             "tr",

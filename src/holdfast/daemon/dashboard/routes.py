@@ -27,7 +27,7 @@ from holdfast.daemon.dashboard import brief_queries, frame, queries
 from holdfast.daemon.dashboard.briefs import brief_page, briefs_page
 from holdfast.daemon.dashboard.continuity import HANDOFFS_PATH, continuity_page, handoff_page, review_page
 from holdfast.daemon.dashboard.files import file_page, files_page
-from holdfast.daemon.dashboard.frame import PageContext, empty, page
+from holdfast.daemon.dashboard.frame import PageContext, empty, page, with_code
 from holdfast.daemon.dashboard.health import Findings, State, health_page
 from holdfast.daemon.dashboard.home import days_of_week, home_page, sessions_page
 from holdfast.daemon.dashboard.html import Html, el
@@ -168,7 +168,7 @@ def _problem(request: PageRequest, status: int, message: str, hint: str) -> Resp
     """A page that says why there is no other, and where to go on."""
     texts = request.redacted([message, hint])
     ways = el("p", el("a", "Home", href="/"), " · ", el("a", "Sessions", href="/sessions"))
-    shown = empty(f"{texts[0][:1].upper()}{texts[0][1:]}", texts[1])
+    shown = empty(with_code(f"{texts[0][:1].upper()}{texts[0][1:]}"), with_code(texts[1]))
     return HTMLResponse(page(request.view(), "", _TITLES.get(status, "Not to be had"), shown, ways), status)
 
 
@@ -178,7 +178,7 @@ def unknown_address(request: Request) -> Response | None:
     is_person = "text/html" in request.headers.get("accept", "") and request.method == "GET"
     if path.startswith(("/api/", "/mcp", "/static/")) or not is_person:
         return None
-    return _problem(PageRequest(request), 404, "There is no page at this address.", path[:200])
+    return _problem(PageRequest(request), 404, "There is no page at this address.", f"`{path[:200]}`")
 
 
 def _home(request: PageRequest, engine: Engine) -> Html:
