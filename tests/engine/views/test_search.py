@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from holdfast.engine.views.search import HITS_SHOWN, SearchKind, SearchRequest, search
+from holdfast.engine.views.serialisation import Row
 from holdfast.stores.base import SearchDocument
 from tests.engine.library import DAY, OTHER, SHOP, Library, library
 from tests.engine.stage import NOON
@@ -78,3 +79,18 @@ def test_project_harness_and_time_are_filters(filled: Library) -> None:
 
 def test_words_that_nothing_has_find_nothing(filled: Library) -> None:
     assert found(filled, "xyzzyq") == {}
+
+
+def test_of_one_session_all_sentences_are_shown(filled: Library) -> None:
+    filled.add(*(passage(place, f"User: The lantern number {place}.") for place in range(3, 9)))
+    (listed,) = (row for row in search(filled.engine(), SearchRequest("lantern")) if key_of(row) == "s1")
+    (alone,) = search(filled.engine(), SearchRequest("lantern", session="s1"))
+    hits: Any = alone["hits"]
+    assert len(hits) == HITS_SHOWN + int(str(listed["more"])) == 10
+    assert hits[:HITS_SHOWN] == listed["hits"]
+    assert alone["more"] == 0
+
+
+def key_of(row: Row) -> str:
+    session_row: Any = row["session"]
+    return str((session_row or {}).get("session_key"))

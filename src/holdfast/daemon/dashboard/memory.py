@@ -18,7 +18,7 @@ from holdfast.daemon.dashboard.frame import (
     section,
 )
 from holdfast.daemon.dashboard.html import NOTHING, Html, el, verbatim
-from holdfast.daemon.dashboard.search import marked, result, search_path
+from holdfast.daemon.dashboard.search import NEAR_ONLY, are_worded, marked, result, search_path
 
 
 def memory_page(view: PageContext, words: Sequence[str], matches: Row, doubts: Row | None) -> Html:
@@ -87,6 +87,7 @@ def _others(view: PageContext, words: Sequence[str], matches: Row) -> Html:
     return el(
         "div",
         el("h2", "Also in sessions and files"),
+        NOTHING if are_worded(others) else el("p", NEAR_ONLY, class_="note"),
         el("ol", [result(view, words, row, {"q": view.words}) for row in others], class_="results"),
         el("p", el("a", "All results", href=search_path({"q": view.words})), class_="more"),
     )

@@ -36,6 +36,7 @@ KINDS: Final = (
     (SearchKind.COMMAND, "Commands"),
     (SearchKind.MEMORY, "Memories"),
 )
+NEAR_ONLY: Final = "Nothing says any of these words; this is nearest in meaning."
 _LABELS: Final = {"statement": "agent", "outcome": "output", "other": "text", "file": "file"}
 
 
@@ -102,9 +103,15 @@ def _results(
     if not results:
         return empty("Nothing fits.", "Fewer or other words may find it, or a wider filter.")
     order = ", the best first" if len(results) > 1 else ""
-    note = el("p", many(len(results), "result"), order, class_="note", role="status")
+    said = f"{many(len(results), 'result')}{order}" if are_worded(results) else NEAR_ONLY
+    note = el("p", said, class_="note", role="status")
     listed = [result(view, words, row, query) for row in results]
     return el("div", note, el("ol", listed, class_="results"))
+
+
+def are_worded(results: Sequence[Row]) -> bool:
+    """Whether any of the results has one of the words."""
+    return any(hit["matches"] for row in results for hit in row["hits"])
 
 
 def result(view: PageContext, words: Sequence[str], row: Row, query: Mapping[str, str]) -> Html:

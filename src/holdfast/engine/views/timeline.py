@@ -53,7 +53,7 @@ OPENED_MOST: Final = 120
 FAILURES_MOST: Final = 24
 PROMPTS_LISTED: Final = 30
 PROMPT_CHARS: Final = 200
-LABEL_CHARS: Final = 100
+LABEL_CHARS: Final = 140
 
 
 @dataclass(frozen=True, slots=True)
