@@ -177,7 +177,7 @@ class TestSession:
         page = visit.go("/")
         card = page.locator(".session", has_text="elsewhere")
         card.get_by_text("What a compaction now would keep").click()
-        card.get_by_text("Of session").wait_for()
+        card.get_by_text("Of Mend the sums of the cart").wait_for()
 
 
 class TestSearch:

@@ -118,6 +118,7 @@ def test_no_page_shows_a_secret_that_the_store_holds(caller: Caller, path: str) 
         ("/sessions/s1?point=r1", ["prompt", "REDACTED"]),
         ("/sessions/s1?point=c2", ["## Step 2"]),
         ("/sessions/s1?older=c1&newer=c3", ["Difference", "<del>-## Step 1", "<ins>+## Step 3"]),
+        ("/sessions/s-other/kept", ["Of <a ", ">Mend the sums of the cart in the shop, for orders…</a>"]),
         ("/briefs", ["after a compaction", "1 of 2"]),
         ("/briefs/b1", ["As the agent got it", "1 item said", "1 item left out", "over budget", "What was"]),
         ("/files", ["No session is known to have changed a file here.", "holdfast import"]),

@@ -112,6 +112,8 @@ def test_health_counts_harnesses_that_are_not_in_use_by_themselves(caller: Calle
     passed = verdict.partition("problem")[2].partition(" check")[0].lstrip("s, ")
     assert f"<summary>{passed} checks passed</summary>" in page
     assert "not in use</summary>" in page
+    assert "Check thoroughly" in page
+    assert "also starts the tools of each harness" in read(caller, "/health?deep=1")
 
 
 def test_a_memory_says_where_it_applies(caller: Caller) -> None:

@@ -101,8 +101,16 @@ def _findings(view: PageContext, findings: Findings) -> Html:
             open=not problems,
         ),
         _absent(view, findings.absent) if findings.absent else None,
-        None if findings.deep else thorough,
+        _DEEPER if findings.deep else thorough,
     )
+
+
+_DEEPER: Final = el(
+    "p",
+    code("holdfast doctor"),
+    " also starts the tools of each harness, and looks for other daemons.",
+    class_="note",
+)
 
 
 def _absent(view: PageContext, rows: Sequence[Row]) -> Html:

@@ -331,9 +331,11 @@ def passages(engine: Engine, id: str) -> list[Row]:
     ]
 
 
-def would_keep(engine: Engine, key: str) -> str:
-    """What a session would be given back if it were compacted now."""
-    return resume.preview_if_compacted(engine, _session(engine, key)).brief.text
+def would_keep(engine: Engine, key: str) -> Row:
+    """What a session would be given back if it were compacted now, and the session's title."""
+    session = _session(engine, key)
+    text = resume.preview_if_compacted(engine, session).brief.text
+    return {"session_key": session.key, "title": title_lookup(engine)(session.key), "text": text}
 
 
 def one_session(engine: Engine, key: str, point: str, compared: tuple[str, str]) -> SessionPageFacts:

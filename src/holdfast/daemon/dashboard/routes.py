@@ -216,8 +216,8 @@ def _passage(request: PageRequest, engine: Engine) -> Html:
 
 
 def _would_keep(request: PageRequest, engine: Engine) -> Html:
-    key = request.path["key"]
-    return compaction_page(request.view(), key, request.redacted(queries.would_keep(engine, key)))
+    row = request.redacted(queries.would_keep(engine, request.path["key"]))
+    return compaction_page(request.view(), row)
 
 
 def _session(request: PageRequest, engine: Engine) -> Html:

@@ -327,18 +327,23 @@ def _changed_lines(changed: Row) -> Html:
     return diff(changed["diff"]) if changed["diff"] else el("p", "They say the same.", class_="note")
 
 
-def compaction_page(view: PageContext, key: str, text: str) -> Html:
+def compaction_page(view: PageContext, row: Row) -> Html:
     """What a session would be given back if it were compacted now."""
     content = (
-        pre(text)
-        if text
+        pre(row["text"])
+        if row["text"]
         else empty("Nothing yet.", "There is something to keep once the agent did something.")
     )
     return page(
         view,
         "/sessions",
         "What a compaction would keep",
-        el("div", el("p", "Of session ", session_link(key)), content, data_fragment=True),
+        el(
+            "div",
+            el("p", "Of ", session_link(row["session_key"], row["title"] or None)),
+            content,
+            data_fragment=True,
+        ),
     )
 
 
