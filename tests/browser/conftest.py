@@ -15,7 +15,15 @@ from holdfast.engine.redaction.redactor import mark_of
 from tests.browser.install import chromium
 from tests.daemon.api.served import Furnished, furnish, write_continuity
 from tests.daemon.conftest import Lodging
-from tests.daemon.dashboard.visitors import put_edits, put_hostile, put_imported, write_handoff
+from tests.daemon.dashboard.visitors import (
+    put_brief_of_everything,
+    put_edits,
+    put_failures,
+    put_hostile,
+    put_imported,
+    put_passages,
+    write_handoff,
+)
 
 NEWEST: Final = mark_of(NO_LISTS)
 CONTINUITY: Final = """# Continuity
@@ -67,6 +75,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Furnished]:
         put_imported(found)
         put_hostile(found)
         put_edits(found, 70)
+        put_failures(found)
+        put_brief_of_everything(found)
+        put_passages(found, 5)
         write_handoff(found)
         lodging.start()
         yield found

@@ -8,7 +8,6 @@ from typing import Any
 from tests.browser.conftest import NEWEST, Visit
 from tests.daemon.api.served import Caller, Furnished
 from tests.daemon.conftest import wait_until
-from tests.daemon.dashboard.visitors import put_passages
 from tests.stores.contract import checkpoint, session
 
 
@@ -208,8 +207,7 @@ class TestSearch:
         page.get_by_role("link", name="Back to the results").click()
         page.wait_for_url("**/search?q=fact")
 
-    def test_the_other_places_of_a_session_unfold(self, visit: Visit, site: Furnished) -> None:
-        put_passages(site, 5)
+    def test_the_other_places_of_a_session_unfold(self, visit: Visit) -> None:
         page = visit.go("/search?q=wombat")
         assert page.locator(".hits mark").count() == 3
         page.get_by_text("2 more places").click()

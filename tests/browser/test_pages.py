@@ -9,8 +9,8 @@ import pytest
 from tests.browser.conftest import Visit
 from tests.browser.install import axe
 from tests.daemon.api.served import Furnished
+from tests.daemon.dashboard.visitors import FAILING_KEY, HOSTILE_KEY, IMPORTED_KEY
 from tests.daemon.dashboard.visitors import HANDOFF as HANDOFF_NAME
-from tests.daemon.dashboard.visitors import HOSTILE_KEY, IMPORTED_KEY
 
 HANDOFF = "/handoffs"
 PAGES = (
@@ -24,6 +24,9 @@ PAGES = (
     "/sessions/s-other/kept",
     "/briefs",
     "/briefs/b1",
+    "/briefs/everything",
+    f"/sessions/{FAILING_KEY}",
+    "/search?q=wombat",
     "/files",
     "/files?q=part+01",
     "/files?path=src/part_000.py",

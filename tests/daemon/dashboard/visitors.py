@@ -16,7 +16,7 @@ from holdfast.core.evidence.trail import CommandRun, FileTouch, Trail, Utterance
 from holdfast.core.session.session import IMPORTED, SessionTitle
 from holdfast.stores.base import Lineage
 from tests.daemon.api.served import NEWEST, Furnished
-from tests.stores.contract import MINUTE, document, ended, prompt, receipt, session
+from tests.stores.contract import MINUTE, document, ended, prompt, receipt
 
 IMPORTED_KEY: Final = "from-an-import"
 HOSTILE_KEY: Final = "hostile-one"
@@ -77,7 +77,7 @@ def put_failures(found: Furnished) -> None:
     )
     output = "cc cart.c\ncart.c:3: error: expected a semicolon\nmake: stopped"
     with found.store() as store, store.writing():
-        store.put_session(session(FAILING_KEY, project=found.project, last_event_at=at), NEWEST)
+        store.put_session(ended(FAILING_KEY, project=found.project, last_event_at=at, ended_at=at), NEWEST)
         for event in (edit, failed, run, replace(failed, record="e4", at=at + 3, call="run", text=output)):
             store.add_event(event, NEWEST)
 
