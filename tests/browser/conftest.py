@@ -77,9 +77,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Furnished]:
         put_edits(found, 70)
         put_failures(found)
         put_brief_of_everything(found)
-        put_passages(found, 5)
         write_handoff(found)
         lodging.start()
+        put_passages(found, 5)
         yield found
     finally:
         lodging.end()

@@ -215,9 +215,11 @@ def test_what_was_captured_is_reported_by_harness(store: Store) -> None:
         store.put_session(session("s1", last_event_at=NOON))
         store.put_session(session("s2", last_event_at=NOON + MINUTE, phase=Phase.ORPHANED))
         store.put_session(session("s3", harness="codex"))
+        store.add_receipt(receipt("first", session="s1", created_at=NOON))
+        store.add_receipt(receipt("second", session="s2", created_at=NOON + 2 * MINUTE))
     assert store.captured() == [
-        Captured("claude-code", 2, 1, NOON + MINUTE),
-        Captured("codex", 1, 1, NOON),
+        Captured("claude-code", 2, 1, NOON + MINUTE, NOON + 2 * MINUTE),
+        Captured("codex", 1, 1, NOON, 0),
     ]
 
 

@@ -274,6 +274,8 @@ class Captured:
     sessions: int
     live: int
     last_event_at: int
+    last_brief_at: int
+    """When a session of it was last given a brief; 0 if none was."""
 
 
 @dataclass(frozen=True, slots=True)

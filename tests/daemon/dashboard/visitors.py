@@ -117,11 +117,12 @@ def put_brief_of_everything(found: Furnished) -> str:
 
 
 def put_passages(found: Furnished, count: int) -> None:
-    """Texts of the session `s1` that a search finds."""
+    """Texts of the imported session that a search finds."""
+    put_imported(found)
     with found.store() as store, store.writing():
         for number in range(count):
             text = f"User: The `wombat {number}` is loose"
-            passage = document(f"w{number}", text, session="s1", at=found.at, place=number)
+            passage = document(f"w{number}", text, session=IMPORTED_KEY, at=found.at, place=number)
             store.add_document(replace(passage, project_id=found.project.project_id), NEWEST)
 
 

@@ -13,7 +13,7 @@ import msgspec
 
 from holdfast import config, harnesses
 from holdfast.core.session.session import Session
-from holdfast.core.text.strings import ago
+from holdfast.core.text.strings import ago, many
 from holdfast.engine.engine import Engine
 from holdfast.engine.health import connections, doctor
 from holdfast.engine.health.doctor import CheckResult, Mend, fine, wrong
@@ -27,7 +27,6 @@ from holdfast.harnesses.base import Harness
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Store
 
-SESSIONS: Final = 500
 """How far back is looked."""
 LOOKED_INTO: Final = 50
 """How many live sessions are checked for unread transcripts."""
@@ -164,13 +163,13 @@ def stopped_projects(engine: Engine, around: Surroundings) -> Iterator[CheckResu
 def check_activity(store: Store, harness: Harness, now: int) -> CheckResult:
     """When a session of this harness was last active, and when one last got a brief."""
     check = f"activity of {harness.name}"
-    own = {session.key: session for session in store.sessions(SESSIONS) if session.harness == harness.name}
-    if not own:
+    captured = next((entry for entry in store.captured() if entry.harness == harness.name), None)
+    if captured is None:
         return fine(check, "no session was heard of yet")
-    last_seen = max(session.last_event_at for session in own.values())
-    briefed = [receipt.created_at for receipt in store.receipts("", SESSIONS) if receipt.session in own]
-    brief_age = f"last brief {ago(now - max(briefed))}" if briefed else "no brief yet"
-    return fine(check, f"last capture {ago(now - last_seen)}, {brief_age}; {len(own):,} sessions")
+    at = captured.last_brief_at
+    brief_age = f"last brief {ago(now - at)}" if at else "no brief yet"
+    last_seen = f"last capture {ago(now - captured.last_event_at)}"
+    return fine(check, f"{last_seen}, {brief_age}; {many(captured.sessions, 'session')}")
 
 
 def check_cursors(store: Store, every: Iterable[Harness], user_home: Path) -> CheckResult:

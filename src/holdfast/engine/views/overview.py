@@ -52,7 +52,7 @@ def overview(engine: Engine, project: Project | None, *, environment: Mapping[st
 def _harnesses(engine: Engine, around: Surroundings, findings: Sequence[CheckResult]) -> Iterator[Row]:
     captured = {entry.harness: entry for entry in engine.store.captured()}
     for harness in examine.harnesses_here(around.environment):
-        seen = captured.get(harness.name, Captured(harness.name, 0, 0, 0))
+        seen = captured.get(harness.name, Captured(harness.name, 0, 0, 0, 0))
         yield {
             "name": harness.name,
             "title": harness.title,

@@ -246,7 +246,14 @@ select (select count(*) from sessions),
 """
 
 _CAPTURED = """
-select harness, count(*), sum(phase = :live), max(updated_at)
+select harness,
+       count(*),
+       sum(phase = :live),
+       max(updated_at),
+       (select coalesce(max(given.created_at), 0)
+          from receipts as given
+          join sessions as other on other.key = given.session_key
+         where other.harness = sessions.harness)
   from sessions
  group by harness
  order by harness

@@ -220,7 +220,7 @@ def test_what_was_captured_and_given_back_is_reported(connected: Person) -> None
     connected.prompts("mend the parser")
     shown = connected.types("doctor").out
     assert f"ok    activity of {HARNESS}: last capture " in shown
-    assert "no brief yet; 1 sessions" in shown
+    assert "no brief yet; 1 session\n" in shown
     assert "ok    cursors: the transcripts of all " in shown
 
 
