@@ -103,8 +103,8 @@ def _results(
     if not results:
         return empty("Nothing fits.", "Fewer or other words may find it, or a wider filter.")
     order = ", the best first" if len(results) > 1 else ""
-    said = f"{many(len(results), 'result')}{order}" if are_worded(results) else NEAR_ONLY
-    note = el("p", said, class_="note", role="status")
+    summary = f"{many(len(results), 'result')}{order}" if are_worded(results) else NEAR_ONLY
+    note = el("p", summary, class_="note", role="status")
     listed = [result(view, words, row, query) for row in results]
     return el("div", note, el("ol", listed, class_="results"))
 
