@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Final, TypeAlias
 
 from holdfast.core.events.event import Action, AssistantText, Compacted, Prompt, Replied, SubagentStopped
+from holdfast.core.evidence import substance
 from holdfast.core.evidence.kinds import KINDS, Ending, EvidenceKind, Merge, NoteKind, Section
 from holdfast.core.evidence.prose import choices, cues, reader
 from holdfast.core.evidence.prose.cues import Cue
@@ -356,7 +357,7 @@ def message_notes(event: AssistantText, step: int, turn: int) -> Iterator[Note]:
     units = reader.units(event.text)
     for unit in units:
         text = shortened(cues.without_filler(unit.text), NOTE_KEPT)
-        if not _tells(text) and unit is not units[-1]:
+        if not substance.tells(text, is_row=unit.is_row) and unit is not units[-1]:
             continue
         kind = _kind_of(unit, text)
         yield Note(
@@ -377,26 +378,6 @@ def message_notes(event: AssistantText, step: int, turn: int) -> Iterator[Note]:
         )
 
 
-def _tells(text: str) -> bool:
-    """Whether a text says something by itself; a name alone does not."""
-    if _CHEERS.fullmatch(text):
-        return False
-    return len(text) >= _SHORTEST_NOTE and (
-        len(_PLAIN_WORD.findall(_CODE.sub(" ", text))) >= _FEWEST_WORDS or not text.isascii()
-    )
-
-
-_PLAIN_WORD: Final = compiled(r"(?<![\w./-])[A-Za-z][a-z']*(?![\w/(]|\.\w)")
-_CODE: Final = compiled(r"`[^`]*`")
-_CHEERS: Final = compiled(
-    r"(?:that|this|it|everything|all|looks?|now)\b[^`/\d]{0,40}[!.]|"
-    r"(?:(?:good|great|ah|ok(?:ay)?|now)[,!.]? )*(?:i|we)(?:'ve| have| can| now)? (?:see|found|understand|"
-    r"got|know) (?:it|(?:the|what the|where the) (?:\w+ )?(?:issue|problem|bug|cause|error|culprit)(?: is)?)"
-    r"(?: now)?[!.:]",
-    re.IGNORECASE,
-)
-"""A short remark without a name or number: "That looks perfect!", "I see the issue."."""
-_FEWEST_WORDS: Final = 2
 _FEWEST_CONTENT: Final = 3
 """A remark with fewer content words says nothing without what it answered: "this is acceptable"."""
 
@@ -404,16 +385,28 @@ _FEWEST_CONTENT: Final = 3
 def _kind_of(unit: reader.Unit, text: str) -> NoteKind:
     """The kind of a unit: by a sure rule, otherwise by its heading, otherwise by its cues."""
     if unit.kind is not None:
-        return unit.kind
+        ends = unit.kind is NoteKind.CONFIRMED and not unit.is_item
+        return NoteKind.DOING if ends and substance.is_under_way(text) else unit.kind
     hint = _BY_SECTION.get(cues.heading_hint(unit.heading) or Section.WHERE)
     if hint and not (hint is NoteKind.FINDING and unit.is_item and cues.is_imperative(text)):
-        return hint
-    if cues.announces(text) or cues.announces(unit.text):
+        return _under_heading(hint, text)
+    if cues.announces(text) or cues.announces(unit.text) or substance.is_under_way(text):
         return NoteKind.DOING
     if unit.is_item and cues.is_imperative(text):
         return NoteKind.NEXT
     hints = cues.cues_in(text)
+    if Cue.FAIL in hints and not substance.states_failure(text):
+        hints -= {Cue.FAIL}
     return next((kind for cue, kind in _BY_CUE.items() if cue in hints), NoteKind.FINDING)
+
+
+def _under_heading(kind: NoteKind, text: str) -> NoteKind:
+    """The kind that a heading hints at; below "Errors and fixes" also stands what was done about them."""
+    if kind is not NoteKind.FAILED:
+        return kind
+    if text.endswith(("?", "？")):
+        return NoteKind.QUESTION
+    return NoteKind.CONFIRMED if substance.reports_work(text) else kind
 
 
 _BY_SECTION: Final = {
@@ -627,6 +620,8 @@ def prompt_notes(event: Prompt, step: int, turn: int) -> Iterator[Note]:
     for unit in units[:_PROMPT_UNITS]:
         if reader.is_generic(unit.text) or reader.is_bare_command(unit.text):
             continue
+        if substance.is_pasted_field(unit.text):
+            continue
         is_rule = any(rule in unit.text for rule in constraints) or (
             cues.rules(unit.text) and any(unit.text in rule for rule in constraints)
         )
@@ -665,13 +660,12 @@ def after_summary(trail: Trail, event: Compacted) -> Notes:
     others = tuple(note for note in trail.notes if note.source is not NoteSource.SUMMARY)
     new: list[Note] = []
     for unit in reader.units(event.summary):
-        kind = unit.kind or _SUMMARY_KINDS.get(
-            cues.heading_hint(unit.heading) or Section.DECISIONS, NoteKind.FINDING
-        )
         text = shortened(cues.without_filler(unit.text), NOTE_KEPT)
+        hint = _SUMMARY_KINDS.get(cues.heading_hint(unit.heading) or Section.DECISIONS, NoteKind.FINDING)
+        kind = unit.kind or _under_heading(hint, text)
         if _LISTS_MESSAGES.search(unit.heading):
             continue  # every request of the session, as if all were open
-        if _tells(text) and not text.rstrip('"”').endswith(("?", "？")):
+        if substance.tells(text) and not text.rstrip('"”').endswith(("?", "？")):
             new.append(_unit_note(unit, kind, text, event, trail, NoteSource.SUMMARY))
     # A summary may still tell what the user has ruled out.
     rules = (note.text for note in others if note.kind is NoteKind.CONSTRAINT)
@@ -717,7 +711,7 @@ def after_report(trail: Trail, event: SubagentStopped) -> Notes:
     for unit in units:
         kind = _reported_kind(unit, is_at_end=unit.text in ends)
         text = shortened(cues.without_filler(unit.text), NOTE_KEPT)
-        if kind is not None and _tells(text):
+        if kind is not None and substance.tells(text):
             note = _unit_note(unit, kind, text, event, trail, NoteSource.SUBAGENT)
             new.append(replace(note, is_last=unit is units[-1]))
     # The same report comes from a hook event and from the transcript.
@@ -760,7 +754,6 @@ _REPORT_UNITS: Final = 12
 _LISTS_MESSAGES: Final = compiled(r"\buser(?:['’]s)? (?:messages|prompts)\b", re.IGNORECASE)
 _SUMMARY_KINDS: Final = {**_BY_SECTION, Section.GOAL: NoteKind.REQUEST, Section.RULES: NoteKind.REQUEST}
 NOTE_KEPT: Final = 420
-_SHORTEST_NOTE: Final = 12
 _HEADING_KEPT: Final = 60
 _PROMPT_UNITS: Final = 50
 _SUMMARY_UNITS: Final = 80

@@ -13,6 +13,7 @@ from typing import Final, Generic, TypeVar, cast
 
 from holdfast.core.events.event import Action
 from holdfast.core.events.world import GitState, Project
+from holdfast.core.evidence import substance
 from holdfast.core.evidence.commands import shell
 from holdfast.core.evidence.commands.exit_meaning import REFUSED, has_failed
 from holdfast.core.evidence.commands.purpose import is_check
@@ -158,15 +159,19 @@ def _notes(trail: Trail, kinds: KindTable) -> Iterator[Statement]:
     for note in trail.notes:
         if any(one_line(note.text) in text for text in listed.get(note.record, ())):
             continue  # it is told as an item, with its state
-        if note.text.endswith((":", "：")) and not note.is_last:
+        is_lead_in = note.text.endswith((":", "："))
+        if is_lead_in and not note.is_last:
             continue  # what it announces is told by itself
+        text = substance.announcement(one_line(note.text)) if is_lead_in else one_line(note.text)
+        if not text:
+            continue
         if checks and note.step < edited_at and _reports_check(note):
             continue  # the outcome is told with the command, and whether it is of before the last edit
         if passes_now and not note.by_user and reader.is_check(note.text):
             continue
         yield Statement(
             kinds[note.kind].section,
-            one_line(note.text),
+            text,
             note.at,
             note.record,
             note.kind,
