@@ -98,6 +98,19 @@ def test_a_handoff_of_an_imported_session_is_written_from_its_transcript(person:
         assert "Why is it slow?" in made["text"]
 
 
+def test_an_imported_session_keeps_its_work_whatever_names_it(person: Person) -> None:
+    keeps(person, "s1", "Why is it slow?", "The index is missing.")
+    person.types("import", "--yes")
+    before = person.types("show", "s1", "--json").json
+    refused = person.types("checkpoints", "take", "--session", "s1", "--digest", "It is fast now.")
+    assert (refused.status, refused.out) == (1, "")
+    assert "session s1 was imported and is over" in refused.err
+    assert "`holdfast show s1`" in refused.err
+    assert person.types("remember", "The index is on `day`.", "--session", "s1").status == 0
+    assert person.types("show", "s1", "--json").json == before
+    assert person.types("recall", "index", "--kind", "memory", "--json").json[0]["session_key"] == "s1"
+
+
 def test_a_handoff_is_also_written_when_the_transcript_is_gone_and_says_so(person: Person) -> None:
     path = keeps(person, "s1", "Why is it slow?", "The index is missing.")
     person.types("import", "--yes")

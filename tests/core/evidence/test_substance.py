@@ -142,8 +142,9 @@ Set retries=3 for uploads
 @every_row("text", FIELDS.strip().splitlines())
 def test_what_a_program_printed_is_no_request(text: str) -> None:
     assert substance.is_pasted_field(text)
-    asked = after(session(), prompt(f"Rename the option, as the ticket says.\n\n{text}\n", "p1"))
-    assert [one.text for one in work_of(asked).section(Section.GOAL)] == ["Rename the option, as the ticket says."]
+    request = "Rename the option, as the ticket says."
+    asked = after(session(), prompt(f"{request}\n\n{text}\n", "p1"))
+    assert [one.text for one in work_of(asked).section(Section.GOAL)] == [request]
 
 
 @every_row("text", REQUESTS.strip().splitlines())

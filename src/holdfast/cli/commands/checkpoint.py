@@ -10,11 +10,11 @@ from holdfast.cli import access
 from holdfast.cli.options import command, json_option
 from holdfast.cli.printing import give, give_json, say
 from holdfast.core.events.event import DigestGiven, Origin
-from holdfast.core.session.session import Phase, Session
-from holdfast.engine.ids import session_named
+from holdfast.core.session.session import Phase, Session, is_imported
+from holdfast.engine.ids import session_named, short_id
 from holdfast.engine.recording.record import Arrival, record
 from holdfast.errors import HoldfastError
-from holdfast.stores.base import Store
+from holdfast.stores.base import RowKind, Store
 
 SESSIONS_LOOKED_AT = 50
 
@@ -36,6 +36,12 @@ def take(*, digest: str | None, session: str, as_json: bool) -> None:
     words = _words(digest)
     with access.current_engine() as engine:
         chosen = _chosen(engine.store, session)
+        if is_imported(chosen):
+            id = short_id(engine.store, RowKind.SESSION, chosen.key)
+            raise HoldfastError(
+                f"session {id} was imported and is over; its last checkpoint is kept",
+                f"`holdfast show {id}` prints where it stood",
+            )
         event = DigestGiven(
             session=chosen.key,
             record=f"explicit:{engine.new_id()}",

@@ -15,6 +15,7 @@ from holdfast.core.events.event import Origin, Remembered
 from holdfast.core.events.world import Project
 from holdfast.core.memory.audit import ReviewReason, files_named, review_reasons
 from holdfast.core.memory.memory import Memory, kind_of, labels_of, normalised_tags
+from holdfast.core.session.session import is_imported
 from holdfast.engine.engine import Engine
 from holdfast.engine.index import document_named, visible_from
 from holdfast.engine.recording.memorize import (
@@ -157,9 +158,9 @@ def note(engine: Engine, project: Project, wish: MemoryRequest) -> str:
 def _record_in_session(
     engine: Engine, key: str, outcomes: Iterable[MemoryOutcome], source: str, at: int
 ) -> None:
-    """Record in the session what was remembered in it."""
+    """Record in the session what was remembered in it; an imported one is over and stays as it is."""
     session = engine.store.session(key)
-    if session is None:
+    if session is None or is_imported(session):
         return
     events = tuple(
         Remembered(
