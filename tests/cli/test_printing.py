@@ -21,10 +21,12 @@ from rich.table import Table
 from rich.text import Text
 
 from holdfast.cli import printing
-from holdfast.cli.commands import sessions
+from holdfast.cli.commands import project, sessions
+from holdfast.cli.commands.documents import handoff
 from holdfast.cli.printing import table_lines
 from holdfast.core.text.strings import one_line
 from holdfast.core.text.untrusted import printable
+from holdfast.engine.repository.projects import ListedProject
 
 _CELLS = st.text(st.one_of(st.characters(), st.sampled_from("ab …漢é🙂\u0301\u200d")), max_size=12)
 
@@ -143,3 +145,69 @@ def test_sessions_with_long_paths_and_large_numbers_fit_a_terminal() -> None:
     assert max(map(len, lines)) <= 80
     assert "87% full" in lines[3], "of a live session it matters"
     assert "full" not in lines[1]
+
+
+@pytest.mark.usefixtures("narrow")
+def test_an_item_of_a_list_is_folded_below_its_first_word() -> None:
+    with redirect_stderr(_Terminal()) as printed:
+        printing.say("it is\n  - " + "told " * 20 + "\n    " + "more " * 20)
+    assert printed.getvalue().splitlines() == [
+        "it is",
+        "  - " + " ".join(["told"] * 15),
+        "    " + " ".join(["told"] * 5) + " ",
+        "    " + " ".join(["more"] * 15),
+        "    " + " ".join(["more"] * 5) + " ",
+    ]
+
+
+@pytest.mark.usefixtures("narrow")
+@pytest.mark.parametrize(
+    ("path", "most", "shown"),
+    [
+        ("/home/you/x", 28, "~/x"),
+        ("/home/you/work/ledger/.worktrees/3", 22, "~/…/.worktrees/3"),
+        ("/home/you/work/ledger/.worktrees/3", 24, "~/…/ledger/.worktrees/3"),
+        ("/home/you/work/ledger/.worktrees/3", 12, "~/…/3"),
+        ("C:\\Users\\you\\ledger", 12, "C:\\Users\\yo…"),
+        ("/srv/workspaces/everything/of-ann", 20, "/…/everything/of-ann"),
+        ("/srv/workspaces/a-name-with-too-many-characters", 20, "/…/a-name-with-too-…"),
+    ],
+)
+def test_a_long_path_keeps_as_much_of_its_end_as_fits(path: str, most: int, shown: str) -> None:
+    assert printing.short_path(path, most) == shown
+    assert len(shown) <= most
+
+
+@pytest.mark.usefixtures("narrow")
+def test_long_names_of_projects_and_handoffs_can_be_copied_from_a_terminal() -> None:
+    name = "2026-11-19-main-finish-the-work-on-hooks-of-every-harness.md"
+    root = "/home/you/work/ledger/.worktrees/a-branch"
+    row = ListedProject("7a6ae7a3f1de996f", "a-branch", (root,), is_there=False, former_paths=(),
+                        last_seen_at=0, sessions=4)  # fmt: skip
+    with redirect_stdout(_Terminal()) as printed:
+        handoff.print_handoffs([("Finish the work on hooks of every harness", "open", "2 days ago", name)])
+        project.print_projects([row])
+    lines = printed.getvalue().splitlines()
+    assert lines[1] == f"  open  {name}"
+    assert lines[3] == "  7a6ae7a3f1de996f  4 sessions  ~/work/ledger/.worktrees/a-branch (gone)"
+    assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.usefixtures("narrow")
+def test_a_checkpoint_of_a_session_without_title_is_called_by_the_words_of_its_digest_alone() -> None:
+    row = {
+        "id": "1f0340b5",
+        "trigger": "explicit",
+        "prompts": 0,
+        "session": "fdd24234",
+        "project": "/home/you/x",
+        "at": 0,
+        "title": "",
+    }
+    generated = "### Where - Directory: /home/you/x"
+    with redirect_stdout(_Terminal()) as printed:
+        sessions.print_checkpoint_list([row | {"digest": "Half done."}, row | {"digest": generated}])
+    assert [line.split("  ")[0] for line in printed.getvalue().splitlines()[::2]] == [
+        "Half done.",
+        "(no title)",
+    ]

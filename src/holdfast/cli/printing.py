@@ -23,6 +23,8 @@ from holdfast.core.text.untrusted import HIDDEN, printable
 _USUAL_WIDTH = 80
 _GAP = 2
 _PATH_CHARS: Final = 28
+WIDEST: Final = 100
+"""A list is not wider than this: what is far to the right belongs to no line."""
 _PATIENCE = 0.3
 """Seconds after which a spinner appears."""
 
@@ -31,7 +33,15 @@ def say(text: str) -> None:
     """Print a message to stderr that is not the command's result; on a terminal, in lines that fit it."""
     width = terminal_width(sys.stderr)
     lines = printable(text).split("\n")
-    click.echo("\n".join(folded(line, width) for line in lines), err=True)
+    click.echo("\n".join(_folded_item(line, width) for line in lines), err=True)
+
+
+def _folded_item(line: str, width: int | None) -> str:
+    """A line folded below its first word, where it is indented or an item of a list."""
+    text = line.lstrip(" ")
+    before = line[: len(line) - len(text)]
+    indent = f"{before}  " if text.startswith("- ") else before
+    return before + folded(text, width - len(indent) if width else None, indent)
 
 
 def give(text: str) -> None:
@@ -142,8 +152,21 @@ def short_path(path: str, most: int = _PATH_CHARS) -> str:
     short = home_path(path)
     if len(short) <= most:
         return short
-    top, name = "~/…/" if short.startswith("~") else "/…/", short.rstrip("/").rsplit("/", 1)[-1]
-    return f"{top}{shortened(name, max(most - len(top), 1))}"
+    top, slash, rest = short.rstrip("/").partition("/")
+    if not slash:
+        return shortened(short, most)
+    *folders, name = rest.split("/")
+    room = most - len(f"{top}/…/")
+    for folder in reversed(folders):
+        if len(f"{folder}/{name}") > room:
+            break
+        name = f"{folder}/{name}"
+    return f"{top}/…/{shortened(name, max(room, 1))}"
+
+
+def quoted(title: str) -> str:
+    """A title as it follows the id of its session; nothing for a session without one."""
+    return f" “{title}”" if title else ""
 
 
 def home_path(path: str) -> str:

@@ -141,7 +141,7 @@ def test_it_ends_with_what_was_done_what_comes_and_how_to_undo_it(settled: Perso
     assert changed == 1
     copied = json.loads((settled.home / "manifest.json").read_text())["copied"]
     assert created == len(copied) + 1, "and the file of tool servers"
-    assert "a brief of the work that it continues: after a compaction of up to 2,000 characters" in err
+    assert "a brief of the work that it continues: up to 2,000 characters after a compaction" in err
     assert "how full its window is, from 60 % on" in err
     assert "asked at 50, 75 and 90 % of the window" in err
     assert "kept from stopping once, at 90 %" in err

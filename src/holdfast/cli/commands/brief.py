@@ -12,7 +12,7 @@ import click
 from holdfast.cli import daemon_requests
 from holdfast.cli.daemon_requests import ProjectChoice, current_view
 from holdfast.cli.options import command, json_option, project_option
-from holdfast.cli.printing import give, give_json, say, working
+from holdfast.cli.printing import give, give_json, quoted, say, working
 from holdfast.core.text.strings import ago, elapsed, one_line, shortened
 from holdfast.errors import HoldfastError
 from holdfast.lazy_dataclass import dataclass
@@ -208,7 +208,7 @@ def _print(row: Mapping[str, Any]) -> None:
         (item for item in items if not item["rendered"]), key=lambda item: bool(item["omitted"] == REPEATED)
     )
     say(
-        f"\nreceipt: {receipt['reason']}, from session {receipt['predecessor']} “{receipt['title']}”, "
+        f"\nreceipt: {receipt['reason']}, from session {receipt['predecessor']}{quoted(receipt['title'])}, "
         f"whose work is {elapsed(receipt['age_ms'])} old"
     )
     say(f"{receipt['size']} of {receipt['budget']} characters, {len(items) - len(left_out)} items in it")
@@ -226,9 +226,9 @@ def _give_briefs(view: Mapping[str, Any], *, as_json: bool) -> None:
         give_json(view)
         return
     if not view["briefs"]:
-        say(f"session {view['session_key']} “{view['title']}” was given no brief")
+        say(f"session {view['session_key']}{quoted(view['title'])} was given no brief")
     for row in reversed(view["briefs"]):
-        source = f"“{row['predecessor_title']}” ({row['predecessor'][:ID_CHARS]})"
+        source = f"{row['predecessor'][:ID_CHARS]}{quoted(row['predecessor_title'])}"
         source = "its own work" if row["predecessor"] == row["session_key"] else source
         size = f"{row['size']:,} of {row['budget']:,} characters"
         say(f"{_age(row['created_at'])}: {row['reason']}, from {source}, {size}")

@@ -235,6 +235,7 @@ def _show(listing: Survey) -> None:
                 )
                 for row in rows
             ],
+            numbers=("sessions", "MB"),
         )
         span = f"{min(row.first for row in rows)[:10]} to {max(row.last for row in rows)[:10]}"
         say(f"found: {_session_count(len(listing.sessions))}, {listing.size / MB:.1f} MB, {span}")

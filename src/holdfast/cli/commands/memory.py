@@ -393,6 +393,7 @@ def give_memories(memories: Iterable[Memory]) -> None:
             )
             for memory in memories
         ],
+        numbers=("strength", "recalled"),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -9,9 +10,19 @@ import click
 
 from holdfast.cli import access
 from holdfast.cli.options import command, group, json_option
-from holdfast.cli.printing import give_json, give_table, home_path, say
+from holdfast.cli.printing import (
+    WIDEST,
+    folded,
+    give,
+    give_ends,
+    give_json,
+    give_table,
+    home_path,
+    line_width,
+    say,
+)
 from holdfast.core.events.identity import New
-from holdfast.core.text.strings import ago
+from holdfast.core.text.strings import ago, quantity
 from holdfast.engine.repository import projects
 from holdfast.engine.repository.projects import ListedProject, Resolution
 from holdfast.engine.repository.projects import every_project as projects_listed
@@ -38,7 +49,7 @@ def listed(*, as_json: bool) -> None:
     if as_json:
         give_json([{**asdict(row), "last_seen_at": to_iso(row.last_seen_at)} for row in rows])
     elif rows:
-        give_table(("id", "name", "last seen", "sessions", "path"), list(map(_cells, rows)))
+        print_projects(rows)
     else:
         say("no project is known yet; `holdfast setup` connects a harness")
 
@@ -93,7 +104,19 @@ def _tell(before: Resolution, after: Resolution, *, as_json: bool) -> None:
         say(f"what was kept here until now stays with {was}; `holdfast project bind {was}` goes back to it")
 
 
-def _cells(row: ListedProject) -> tuple[str, ...]:
+def print_projects(rows: Sequence[ListedProject]) -> None:
+    """Two lines for each project in a terminal, where one would be too long; a table anywhere else."""
+    cells, width = list(map(_cells, rows)), line_width()
+    if width is None:
+        give_table(("id", "name", "last seen", "sessions", "path"), cells, numbers=("sessions",))
+        return
+    for id, name, age, sessions, path in cells:
+        give_ends(name, age, min(width, WIDEST))
+        facts = f"{id}  {quantity(int(sessions), 'session')}  {path}"
+        give(f"  {folded(facts, width - 2, '  ')}")
+
+
+def _cells(row: ListedProject) -> tuple[str, str, str, str, str]:
     path = ", ".join(map(home_path, row.paths or row.former_paths))
     state = "" if row.is_there else " (gone)"
     former = f" (was {', '.join(map(home_path, row.former_paths))})" if row.paths and row.former_paths else ""

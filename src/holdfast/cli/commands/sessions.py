@@ -21,6 +21,7 @@ from holdfast.cli.options import (
     project_option,
 )
 from holdfast.cli.printing import (
+    WIDEST,
     aligned,
     folded,
     give,
@@ -28,6 +29,7 @@ from holdfast.cli.printing import (
     give_json,
     give_table,
     line_width,
+    quoted,
     say,
     short_path,
     working,
@@ -37,8 +39,6 @@ from holdfast.core.text.strings import ago, one_line, quantity, shortened
 EVERYTHING: Final = 100_000
 """More sessions than any store holds."""
 NO_TITLE: Final = "(no title)"
-WIDEST: Final = 100
-"""A list is not wider than this: what is far to the right belongs to no line."""
 ID_CHARS: Final = 8
 PATH_MOST: Final = 28
 PATH_LEAST: Final = 12
@@ -280,7 +280,7 @@ def _brief_line(row: Mapping[str, Any], now: int, other: str) -> str:
     whose = (
         " about its own work"
         if own
-        else f" {preposition} {row[other][:ID_CHARS]} “{title}”"
+        else f" {preposition} {row[other][:ID_CHARS]}{quoted(title)}"
         if row[other]
         else ""
     )
@@ -336,13 +336,13 @@ checkpoints = ListingGroup(
 
 def _print_checkpoints(rows: Sequence[Mapping[str, Any]]) -> None:
     """The list, and why a model wrote no handover for the latest for which one was asked in vain."""
-    _print_checkpoint_list(rows)
+    print_checkpoint_list(rows)
     if failed := [row for row in rows if row["no_answer"]]:
         latest, age = failed[0], ago(daemon_requests.now() - failed[0]["at"])
         say(f"note: no model wrote the checkpoint of {latest['session']}, {age}: {latest['no_answer']}")
 
 
-def _print_checkpoint_list(rows: Sequence[Mapping[str, Any]]) -> None:
+def print_checkpoint_list(rows: Sequence[Mapping[str, Any]]) -> None:
     """Two lines for each checkpoint in a terminal; a table anywhere else."""
     now, width = daemon_requests.now(), line_width()
     if width is None:
@@ -367,6 +367,7 @@ def _print_checkpoint_list(rows: Sequence[Mapping[str, Any]]) -> None:
         for row in rows
     ]
     for row, line in zip(rows, aligned(facts, numbers=(2,)), strict=True):
-        title = row["title"] or row["digest"] or NO_TITLE
+        own_words = "" if row["digest"].startswith("#") else row["digest"]
+        title = row["title"] or own_words or NO_TITLE
         give_ends(title, ago(now - row["at"]), min(width, WIDEST))
         give(f"  {line}")

@@ -18,11 +18,16 @@ from holdfast.cli import access
 from holdfast.cli.commands.import_export import inherit_or_offer
 from holdfast.cli.commands.setup_summary import changed_files, plugin_notes, remaining_plugins, summary
 from holdfast.cli.options import command, inherit_option, json_option
-from holdfast.cli.printing import give_diff, give_json, say
+from holdfast.cli.printing import give_diff, give_json, home_path, say
 from holdfast.core.events.install_request import InstallEntry, WantedCopy
 from holdfast.core.work.question import QUESTION_CHARS
 from holdfast.engine.documents.continuity import OWN_FOLDER, continuity_files, leave_worktree
-from holdfast.engine.documents.git_exclude import settings_exclusions, spare_exclusions, worktrees_with
+from holdfast.engine.documents.git_exclude import (
+    documents_in_sight,
+    settings_exclusions,
+    spare_exclusions,
+    worktrees_with,
+)
 from holdfast.engine.health import connections
 from holdfast.engine.health.installation import (
     command_for,
@@ -270,6 +275,8 @@ def unsetup(
     _leave_worktrees(home, worktrees)
     _forget_compiled(home)
     _tell(install.apply(plan), known, as_json=as_json)
+    for document in documents_in_sight(manifest) if not (names or user_home or root) else ():
+        say(f"{home_path(str(document))}: stays, because it is yours; git shows it now")
     say(f"\nwhat was recorded is still in {home}; `holdfast down` stops the daemon if it runs")
     for note in remaining_plugins(_absent((), _environment(user_home)), user_directory):
         say(note)

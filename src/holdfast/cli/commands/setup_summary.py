@@ -102,7 +102,7 @@ def _injected(chosen: Sequence[Harness], config: Config) -> Iterator[str]:
         compacted, started = (_longest(reason, chosen, config) for reason in (Reason.COMPACT, Reason.STARTUP))
         yield (
             "is given a brief of the work that it continues: "
-            f"after a compaction of up to {compacted:,} characters, at a start of up to {started:,}"
+            f"up to {compacted:,} characters after a compaction, and up to {started:,} at a start"
         )
     if config.pressure.show_in_context:
         percent = config.pressure.show_from_percent

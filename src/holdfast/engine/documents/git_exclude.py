@@ -59,13 +59,32 @@ def worktrees_with(manifest: Manifest, folder: str) -> tuple[Path, ...]:
     common_dirs = dict.fromkeys(
         line.path.parent.parent for line in manifest.excluded if line.pattern == _pattern(f"{folder}/")
     )
-    repositories = (
-        repository
-        for common in common_dirs
-        for repository in git.worktrees(git.Repository(common, common, common))
-    )
-    roots = dict.fromkeys(repository.root for repository in repositories)
+    roots = dict.fromkeys(one.root for common in common_dirs for one in _worktrees(common))
     return tuple(root for root in roots if (root / folder).is_dir())
+
+
+def documents_in_sight(manifest: Manifest) -> tuple[Path, ...]:
+    """Documents in worktrees that git sees once Holdfast's lines are gone from its exclude files.
+
+    What setup itself wrote, which unsetup removes, is none of them.
+    """
+    removed = {*(one.path for one in manifest.edited), *(one.path for one in manifest.copied)}
+    paths = (
+        repository.root / name
+        for line in manifest.excluded
+        for name in [line.pattern.strip("/").replace("\\", "")]
+        for repository in _worktrees(line.path.parent.parent)
+        if not git.tracks(repository, name)
+    )
+    return tuple(path for path in dict.fromkeys(paths) if path not in removed and _has_content(path))
+
+
+def _worktrees(common_dir: Path) -> tuple[git.Repository, ...]:
+    return git.worktrees(git.Repository(common_dir, common_dir, common_dir))
+
+
+def _has_content(path: Path) -> bool:
+    return any(path.iterdir()) if path.is_dir() else path.is_file()
 
 
 def _exclusions(root: Path, files: Iterable[Path]) -> tuple[Exclusion, ...]:

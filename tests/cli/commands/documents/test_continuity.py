@@ -408,6 +408,12 @@ def test_a_session_that_it_was_not_made_from_leaves_it_alone(person: Person, tra
     assert "Never touch vendor/." in (loaded_shared(person) or "")
 
 
+def test_where_nothing_was_generated_load_says_that_and_no_more(person: Person) -> None:
+    done = person.types("continuity", "load")
+    assert (done.status, done.out) == (0, "")
+    assert done.err == "nothing was generated yet; `holdfast continuity save` does it\n"
+
+
 def test_unsetup_takes_back_what_git_was_told(person: Person, transcript: Path) -> None:
     told = person.project / ".git/info/exclude"
     before = told.read_bytes() if told.exists() else None

@@ -139,7 +139,10 @@ def test_git_shows_no_handoff_unless_handoffs_are_committed(at_work: Person) -> 
     before = run_git(at_work.project, "status", "--porcelain")
     made = at_work.types("handoff", "create", "Finish the report", "--json").json
     assert run_git(at_work.project, "status", "--porcelain") == before
-    assert at_work.types("unsetup", "--yes").status == 0
+    undone = at_work.types("unsetup", "--yes")
+    assert undone.status == 0
+    assert f"{at_work.project}/.agents/handoffs: stays, because it is yours; git shows it now" in undone.err
+    assert Path(made["path"]).is_file()
     run_git(at_work.project, "add", "--force", made["path"])
     at_work.types("handoff", "create", "And the tax")
     assert "and-the-tax.md" in run_git(at_work.project, "status", "--porcelain", "--untracked-files=all")

@@ -133,7 +133,8 @@ def load(*, project: Path | None, print_startup: bool, as_json: bool) -> None:
             _warn_of_unreadable(readable_layers)
             return
         layers = continuity.layers_with_paths(readable_layers.layers)
-        print_layers(layers)
+        if layers:
+            print_layers(layers)
         _warn_of_unreadable(readable_layers)
         print_account(opened.files, opened.engine.clock(), [layer.source for layer in layers])
 

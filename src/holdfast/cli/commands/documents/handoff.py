@@ -17,7 +17,7 @@ import click
 from holdfast import harnesses, system
 from holdfast.cli import access
 from holdfast.cli.options import command, group, json_option, project_option
-from holdfast.cli.printing import give, give_json, give_table, say, working
+from holdfast.cli.printing import WIDEST, give, give_ends, give_json, give_table, line_width, say, working
 from holdfast.core.documents.handoff import pickup_prompt
 from holdfast.core.documents.handoff_content import HandoffWords
 from holdfast.core.events.event import Event
@@ -202,12 +202,22 @@ def list_(*, project: Path | None, as_json: bool) -> None:
         give_json([_row(file) for file in files])
     elif files:
         now = access.now()
-        rows = [
-            (file.head.purpose, file.head.status, _age(file.head.created, now), file.name) for file in files
-        ]
-        give_table(("purpose", "status", "created", "name"), rows)
+        print_handoffs(
+            [(file.head.purpose, file.head.status, _age(file.head.created, now), file.name) for file in files]
+        )
     else:
         say("there are no handoffs; `holdfast handoff create PURPOSE` writes one")
+
+
+def print_handoffs(rows: Sequence[tuple[str, str, str, str]]) -> None:
+    """Two lines for each handoff in a terminal, with the whole name to copy; a table anywhere else."""
+    width = line_width()
+    if width is None:
+        give_table(("purpose", "status", "created", "name"), rows)
+        return
+    for purpose, status, created, name in rows:
+        give_ends(purpose, created, min(width, WIDEST))
+        give(f"  {status}  {name}")
 
 
 def _age(created: str, now: int) -> str:
