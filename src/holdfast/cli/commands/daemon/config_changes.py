@@ -130,7 +130,7 @@ def edit(*, project: Path | None) -> None:
         raise HoldfastError(f"someone else wrote `{file.path}` meanwhile", "edit it once more")
     atomic.write(file.path, after)
     give(str(file.path))
-    say("it is changed; the daemon takes it up by itself, but for `daemon.…`: `holdfast restart`")
+    say("changed; the daemon reads it by itself, but settings under `daemon.` only after `holdfast restart`")
 
 
 def _setting(key: str) -> Setting:
@@ -190,7 +190,7 @@ def _tell(file: _SettingsFile, setting: Setting, *, as_json: bool) -> None:
     if source.startswith("$"):
         say(f"note: {source} decides it where that variable is set")
     if setting.table == "daemon":
-        say("note: the daemon takes it up when it starts: `holdfast restart`")
+        say("note: the daemon reads it when it starts: `holdfast restart`")
 
 
 def _open_editor(draft: Path) -> None:
