@@ -337,6 +337,11 @@ LINES = st.lists(
 ).map(lambda lines: "\n".join(["# Session Ledger", *lines]))
 
 
+@example(
+    "# Session Ledger\n### Done\n- a b",
+    Ledger(now=(LedgerEntry("a b"),)),
+    Ledger(next=(LedgerEntry("a b"),)),
+)
 @given(LINES, LEDGERS, LEDGERS)
 def test_merging_again_changes_nothing(text: str, found: Ledger, given: Ledger) -> None:
     once = merge_ledger(parse(text), LedgerInput(evidence=found, explicit=given), ONE_O_CLOCK)

@@ -147,8 +147,9 @@ def _without_contradictions(
     """
     evidence, by_hand = known.evidence, Ledger()
     for part in _DONE_OR_OPEN:
-        own, entries = _by_key(known.own.of(part)), map(entry_of, entry_texts(document, part))
-        by_hand = by_hand.having(part, (entry for entry in entries if key_of(entry.text) not in own))
+        weaker = _by_key(known.own.of(part)).keys() | _keys_against(part, known.explicit)
+        entries = map(entry_of, entry_texts(document, part))
+        by_hand = by_hand.having(part, (entry for entry in entries if key_of(entry.text) not in weaker))
     for part in _DONE_OR_OPEN:
         stronger = (known.explicit, by_hand, *((evidence,) if part in _OPEN else ()))
         against = _keys_against(part, *stronger)
