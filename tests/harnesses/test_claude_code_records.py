@@ -56,6 +56,7 @@ def test_what_a_person_typed_is_a_prompt(text: str, prompt: str) -> None:
         "<bash-stdout>a.py</bash-stdout><bash-stderr></bash-stderr>",
         "[Request interrupted by user]",
         "[Request interrupted by user for tool use]",
+        "Operation stopped by hook: Warning: another session is at work here.\n\nOptions:\n1. Commit",
         "<system-reminder>\nToday's date is 2026-03-01.\n</system-reminder>",
         "<ide_selection>The user selected line 5.</ide_selection>",
         fence("what we recalled"),

@@ -73,6 +73,11 @@ def test_a_name_with_a_word_for_a_failure_states_none(text: str) -> None:
     assert NoteKind.FAILED not in kinds_of(text)
 
 
+def test_a_question_about_a_failure_is_a_question() -> None:
+    text = "Would you like me to: Revert the fix of the rounding bug?; Keep it and note the failing test?"
+    assert kinds_of(text) == {NoteKind.QUESTION}
+
+
 UNDER_WAY = """
 The suite is continuing through the integration tests.
 The full verification run is underway.
@@ -96,13 +101,15 @@ def test_a_state_that_lasts_is_not_taken_for_something_that_goes_on() -> None:
 def test_below_a_heading_about_errors_what_was_done_is_told_as_done() -> None:
     summary = (
         "## Errors and fixes\n\n- Fixed the reader of empty lines by skipping them.\n"
-        "- The import of old ledgers stops at the first empty line.\n"
+        "- The import of old ledgers fails at the first empty line.\n"
+        "- The reader takes any stream of lines.\n"
         "- Would you like me to rewrite the import as well?\n"
     )
     kinds = {note.text: note.kind for note in notes_of(summary)}
     assert kinds == {
         "Fixed the reader of empty lines by skipping them.": NoteKind.CONFIRMED,
-        "The import of old ledgers stops at the first empty line.": NoteKind.FAILED,
+        "The import of old ledgers fails at the first empty line.": NoteKind.FAILED,
+        "The reader takes any stream of lines.": NoteKind.FINDING,
         "Would you like me to rewrite the import as well?": NoteKind.QUESTION,
     }
     compacted = Compacted(

@@ -397,16 +397,19 @@ def _kind_of(unit: reader.Unit, text: str) -> NoteKind:
     hints = cues.cues_in(text)
     if Cue.FAIL in hints and not substance.states_failure(text):
         hints -= {Cue.FAIL}
-    return next((kind for cue, kind in _BY_CUE.items() if cue in hints), NoteKind.FINDING)
+    kind = next((kind for cue, kind in _BY_CUE.items() if cue in hints), NoteKind.FINDING)
+    return NoteKind.QUESTION if kind is NoteKind.FAILED and text.endswith(("?", "？")) else kind
 
 
 def _under_heading(kind: NoteKind, text: str) -> NoteKind:
-    """The kind that a heading hints at; below "Errors and fixes" also stands what was done about them."""
+    """The kind that a heading hints at; below "Errors and fixes" there is also what was done about them."""
     if kind is not NoteKind.FAILED:
         return kind
     if text.endswith(("?", "？")):
         return NoteKind.QUESTION
-    return NoteKind.CONFIRMED if substance.reports_work(text) else kind
+    if substance.reports_work(text):
+        return NoteKind.CONFIRMED
+    return kind if cues.states_problem(text) else NoteKind.FINDING
 
 
 _BY_SECTION: Final = {
