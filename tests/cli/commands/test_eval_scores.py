@@ -32,10 +32,11 @@ def test_scores_are_shown_one_by_one_and_as_means(person: Person) -> None:
     worked(person, "s1", "retry.py first", "then", "this", "and", "that")
     shown = person.types("sessions", "--scores")
     first, *_ = [line.split() for line in shown.out.splitlines()[1:]]
-    assert first[:2] == ["s1", "cold"]
+    assert first[:4] == ["Fix", "retry.py", "s1", "cold"]
     assert [line.split()[0] for line in shown.out.splitlines()[-2:]] == ["recovered", "cold"]
     told = person.types("sessions", "--scores", "--json").json
     (score,) = told["sessions"]
     assert (score["session"], score["start"], score["agent_events"]) == ("s1", "cold", 5)
+    assert (score["short_id"], score["title"]) == ("s1", "Fix retry.py")
     assert told["means"]["recovered"]["rediscovered_n"] == 0
     assert set(told["means"]) == {"recovered", "cold"}

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from holdfast.cli.printing import quoted
 from tests.cli.conftest import HARNESS, Person
 
 
@@ -88,8 +89,10 @@ def test_brief_obeys_the_session_that_is_named(worker: Person) -> None:
 def test_brief_given_is_what_a_session_was_in_fact_given(worker: Person) -> None:
     given_brief = worker.types("brief", "--given", "bbbb")
     assert "Fix the retries" in given_brief.out
-    assert ": startup, from “Fix the retries in the delivery queue” (aaaa1111), " in given_brief.err
-    assert "was given no brief" in worker.types("brief", "--given", "aaaa").err
+    assert ": startup, from aaaa1111 “Fix the retries in the delivery queue”, " in given_brief.err
+    none = worker.types("brief", "--given", "aaaa").err
+    assert "“Fix the retries in the delivery queue” was given no brief" in none
+    assert quoted("") == "", "a session without title has no empty quotes"
     view = worker.types("brief", "--given", "bbbb", "--json").json
     assert [row["text"].strip() for row in view["briefs"]] == [given_brief.out.strip()]
 

@@ -109,13 +109,21 @@ def sessions(  # noqa: PLR0913 - each is an option
 
 def _give_scores(limit: int, *, as_json: bool) -> None:
     from holdfast.cli.access import current_engine
-    from holdfast.cli.commands.evaluation.mechanisms import give_scores, give_scores_as_json
+    from holdfast.cli.commands.evaluation.mechanisms import SessionName, give_scores, give_scores_as_json
+    from holdfast.core.session.session import title_of
     from holdfast.engine.evaluation.scoring import scores_of
+    from holdfast.engine.ids import short_id
+    from holdfast.stores.base import RowKind
 
     with current_engine() as engine:
+        chosen = engine.store.sessions(limit)
         with working("scoring"):
-            scores = list(scores_of(engine, engine.store.sessions(limit)))
-        (give_scores_as_json if as_json else give_scores)(scores)
+            scores = list(scores_of(engine, chosen))
+        names = {
+            one.key: SessionName(short_id(engine.store, RowKind.SESSION, one.key), title_of(one))
+            for one in chosen
+        }
+        (give_scores_as_json if as_json else give_scores)(scores, names)
 
 
 def print_sessions(rows: Sequence[Mapping[str, Any]]) -> None:

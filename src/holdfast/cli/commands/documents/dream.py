@@ -164,7 +164,10 @@ def _give_list(rows: Sequence[PromotionCandidate], *, as_json: bool) -> None:
         give_json([dream.as_json(candidate) for candidate in rows])
         return
     if not rows:
-        say("no note of the continuity clearly states a rule, decision or need that lasts, so there are no candidates")
+        say(
+            "no note of the continuity clearly states a rule, decision or need that lasts, "
+            "so there are no candidates"
+        )
         return
     cells = [
         (candidate.id, candidate.standing.value, candidate.lane.value, shortened(candidate.text, ROW_CHARS))

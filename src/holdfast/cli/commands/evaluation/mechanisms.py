@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from statistics import quantiles
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 import click
 
 from holdfast import models
+from holdfast.cli.commands.sessions import NO_TITLE
 from holdfast.cli.options import command, json_option
 from holdfast.cli.printing import give, give_json, give_table, say, working
 from holdfast.core.evaluation.scores import MEASURES as SCORE_MEASURES
@@ -345,16 +346,29 @@ def _row(finder: str, rows: Sequence[QuestionResult], measures: Iterable[str]) -
     )
 
 
-def give_scores(scores: Sequence[SessionScore]) -> None:
+@dataclass(frozen=True, slots=True)
+class SessionName:
+    """How a person recognises a session, and names it."""
+
+    short_id: str
+    title: str
+
+
+SessionNames: TypeAlias = Mapping[str, SessionName]
+"""The names of sessions by their keys."""
+
+
+def give_scores(scores: Sequence[SessionScore], names: SessionNames) -> None:
     """The scores as a table, and below the means of those that were given a brief and those that were not."""
     if not scores:
         say("no session can be scored yet: it takes one whose agent was seen at work, not merely imported")
         return
     give_table(
-        ("session", "start", "brief items used", "rediscovered", "novel", "recalled and used"),
+        ("title", "session", "start", "brief items used", "rediscovered", "novel", "recalled and used"),
         [
             (
-                score.session,
+                names[score.session].title or NO_TITLE,
+                names[score.session].short_id,
                 score.start,
                 _of(score.brief_items_used, score.brief_items),
                 _of(score.rediscovered, score.needed + score.rediscovered),
@@ -363,6 +377,7 @@ def give_scores(scores: Sequence[SessionScore]) -> None:
             )
             for score in scores
         ],
+        numbers=("brief items used", "rediscovered", "novel", "recalled and used"),
     )
     means = compare_by_start(scores)
     give_table(
@@ -371,12 +386,12 @@ def give_scores(scores: Sequence[SessionScore]) -> None:
     )
 
 
-def give_scores_as_json(scores: Sequence[SessionScore]) -> None:
+def give_scores_as_json(scores: Sequence[SessionScore], names: SessionNames) -> None:
     """The same as one document."""
     means = compare_by_start(scores)
     give_json(
         {
-            "sessions": [asdict(score) for score in scores],
+            "sessions": [{**asdict(names[score.session]), **asdict(score)} for score in scores],
             "means": {start.value: flat(means[start]) for start in Start},
         }
     )
