@@ -44,7 +44,6 @@ SECTIONS_MOST: Final = 400
 """The most sections of one file that are indexed."""
 USER: Final = ""
 """The project id of memories that apply to every project."""
-SHORTEST_PREFIX: Final = 6
 
 
 def index_next(engine: Engine) -> bool:
@@ -352,7 +351,7 @@ def document_named(engine: Engine, id: str, where: Within) -> SearchDocument | N
     documents = engine.store.documents_beginning(id, where, NAMED_MOST + 1) if id else []
     if any(document.id == id for document in documents):
         return next(document for document in documents if document.id == id)
-    if not documents or len(id) < SHORTEST_PREFIX:
+    if not documents:
         return None
     if len(documents) > 1:
         # Passages of a session share the beginning of its key, so the whole ids are named.

@@ -231,7 +231,9 @@ def test_what_cannot_be_seen_from_here_is_not_expanded(library: Library) -> None
     assert expand(library.engine(), SHOP, memory.id) is None
     assert expand(library.engine(), SHOP, memory.id, all_projects=True) is not None
     assert expand(library.engine(), SHOP, "") is None
-    assert expand(library.engine(), OTHER, "memo") is None, "too short to name one"
+    shortest = expand(library.engine(), OTHER, "m")
+    assert shortest is not None, "any beginning names the only one"
+    assert shortest.id == memory.id
 
 
 def test_an_id_that_could_be_several_is_refused(library: Library) -> None:

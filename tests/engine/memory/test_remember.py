@@ -200,10 +200,11 @@ def test_a_memory_is_named_by_the_beginning_of_its_id(library: Library) -> None:
     assert memory.id == "memory-0011"
     assert named_memory(library.engine(), SHOP, "memory-0011") == memory
     assert named_memory(library.engine(), SHOP, "memory-00") == memory
+    assert named_memory(library.engine(), SHOP, "m") == memory
     library.remember("Prefer spaces")
     with pytest.raises(HoldfastError, match="several ids begin with"):
         named_memory(library.engine(), SHOP, "memory-00")
-    for unknown in ("", "memo", "memory-9", "%"):
+    for unknown in ("", "memory-9", "%"):
         with pytest.raises(HoldfastError, match="there is no memory"):
             named_memory(library.engine(), SHOP, unknown)
     with pytest.raises(HoldfastError, match="there is no memory"):

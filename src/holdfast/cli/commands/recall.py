@@ -146,7 +146,7 @@ def expand(*, id: str, all_projects: bool, project: Path | None, as_json: bool) 
         finding = recalling.expand(engine, place, id, all_projects=all_projects)
     if finding is None:
         raise HoldfastError(
-            f"nothing here has the id `{id}`", "`holdfast recall` shows ids; at least six characters name one"
+            f"nothing here has the id `{id}`", "`holdfast recall` shows ids; `--all-projects` looks everywhere"
         )
     if as_json:
         give_json(text_row(finding))

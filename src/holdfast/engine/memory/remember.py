@@ -105,8 +105,7 @@ def named_memory(engine: Engine, project: Project, id: str, *, all_projects: boo
     memory = engine.store.memory(document.id) if document else None
     if memory is None:
         raise NotThere(
-            f"there is no memory `{id}` here",
-            "`holdfast memories list` names them; at least six characters name one",
+            f"there is no memory `{id}` here", "`holdfast memories list` names those of a project"
         )
     return memory
 
