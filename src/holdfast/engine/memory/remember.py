@@ -104,9 +104,7 @@ def named_memory(engine: Engine, project: Project, id: str, *, all_projects: boo
     document = document_named(engine, id, where)
     memory = engine.store.memory(document.id) if document else None
     if memory is None:
-        raise NotThere(
-            f"there is no memory `{id}` here", "`holdfast memories list` names those of a project"
-        )
+        raise NotThere(f"there is no memory `{id}` here", "`holdfast memories list` names those of a project")
     return memory
 
 
