@@ -254,12 +254,14 @@ def test_a_command_that_cannot_be_meant_is_a_mistake_in_its_use(person: Person) 
         assert " --help` says how it is called" in done.err
 
 
-def test_an_id_that_could_be_several_asks_for_more_of_it(person: Person) -> None:
+def test_the_beginning_of_an_id_that_only_one_has_names_it(person: Person) -> None:
     remembered(person, PORT)
     given = "".join(json.dumps(f"Fact {number}") + "\n" for number in range(3))
     ids = person.types("remember", "--jsonl", "-", given=given).out.split()
-    assert person.types("expand", ids[0][:5]).status == 1, "too short to name one"
-    assert person.types("expand", ids[0][:9]).status == 0
+    for length in (5, 9):
+        assert person.types("expand", ids[0][:length]).out == "Fact 0\n"
+        assert person.types("memories", "show", ids[1][:length], "--json").json["text"] == "Fact 1"
+    assert person.types("expand", ids[0][:5] + "zz").status == 1
 
 
 def test_nothing_in_a_memory_reaches_the_terminal_that_it_would_obey(person: Person) -> None:
