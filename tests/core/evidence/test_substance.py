@@ -96,6 +96,7 @@ def test_what_goes_on_is_neither_done_nor_decided(text: str) -> None:
 def test_a_state_that_lasts_is_not_taken_for_something_that_goes_on() -> None:
     assert not substance.is_under_way("The server is running on port 4000.")
     assert not substance.is_under_way("The totals are continuous from page 3.")
+    assert not substance.is_under_way("Pushed the fix of the reader; CI is in progress.")
 
 
 def test_below_a_heading_about_errors_what_was_done_is_told_as_done() -> None:

@@ -43,8 +43,8 @@ def reports_work(text: str) -> bool:
 
 @lru_cache(REMEMBERED)
 def is_under_way(text: str) -> bool:
-    """Whether a sentence says that something has not ended yet, which holds for the moment only."""
-    return _UNDER_WAY.search(text.replace("’", "'")) is not None
+    """Whether a sentence says only that something has not ended yet, which holds for the moment."""
+    return _UNDER_WAY.search(text.replace("’", "'")) is not None and not reports_work(text)
 
 
 def announcement(text: str) -> str:
@@ -104,7 +104,8 @@ _ONLY_NAMED: Final = compiled(
 _REPORTS_WORK: Final = compiled(
     r"(?:(?:i|we)(?:'ve| have)? |(?:also|now|successfully|then) )*(?:fixed|removed|added|updated|changed|"
     r"extracted|implemented|created|moved|renamed|replaced|refactored|solved|resolved|achieved|corrected|simplified|"
-    r"designed|reverted|restored|wrapped|adjusted|converted|switched|rewrote|introduced)\b",
+    r"designed|reverted|restored|wrapped|adjusted|converted|switched|rewrote|introduced|"
+    r"committed|pushed|merged|opened|closed|deleted|verified|released|published|deployed|installed)\b",
     re.IGNORECASE,
 )
 _UNDER_WAY: Final = compiled(
