@@ -18,6 +18,7 @@ HoldfastError
 ├── ManifestUnreadable     the record of what setup changed cannot be read
 ├── ModelError             a model cannot answer; never fatal: a simpler method is used instead
 │   └── ModelBusy          it may answer if asked again later
+├── BackupUnreadable       a backup cannot be opened: passphrase, damage, or a later version
 ├── PathRefused            a project file may not be read or written at this path; says why
 └── DaemonAway             the daemon does not answer
 """
@@ -106,6 +107,10 @@ class ModelBusy(ModelError):
 
 class DaemonAway(HoldfastError):
     """The daemon does not answer."""
+
+
+class BackupUnreadable(HoldfastError):
+    """A backup cannot be opened; nothing was restored."""
 
 
 class PathRefused(HoldfastError):

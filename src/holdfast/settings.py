@@ -357,6 +357,20 @@ class Models:
 
 
 @dataclass(frozen=True, slots=True)
+class MachineSettings:
+    """How this machine is called where others see it."""
+
+    name: str = _setting("", "The name of this machine; empty: its host name.")
+
+
+@dataclass(frozen=True, slots=True)
+class PersonSettings:
+    """How you are called where others see it."""
+
+    name: str = _setting("", "Your name; empty: your user name on this machine.")
+
+
+@dataclass(frozen=True, slots=True)
 class Unreadable:
     """A protecting setting that cannot be read: what is wrong and where, and how to fix it."""
 
@@ -399,6 +413,8 @@ class Config:
     memory_flush: MemoryFlush = MemoryFlush()
     compaction: Compaction = Compaction()
     models: Models = Models()
+    machine: MachineSettings = MachineSettings()
+    person: PersonSettings = PersonSettings()
     unreadable: Unreadable | None = None
     explicit: frozenset[str] = field(default=frozenset(), compare=False)
     """The keys that are set, not left at their default."""

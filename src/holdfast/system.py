@@ -49,6 +49,25 @@ def replace(draft: Path, target: Path) -> None:
         draft.replace(target)
 
 
+def exchange(one: Path, other: Path) -> bool:
+    """Swap two directories in one step; False, and nothing is done, if this system cannot."""
+    if sys.platform == "win32":
+        return False
+    import ctypes  # noqa: PLC0415 - for one command
+
+    library = ctypes.CDLL(None, use_errno=True)
+    first, second = os.fsencode(one), os.fsencode(other)
+    swap_flag = 2  # RENAME_EXCHANGE in linux/fs.h, and RENAME_SWAP in macOS's stdio.h
+    if sys.platform == "darwin":
+        swap = getattr(library, "renamex_np", None)
+        failed = swap is None or swap(first, second, swap_flag)
+    else:
+        swap, here = getattr(library, "renameat2", None), -100  # AT_FDCWD
+        failed = swap is None or swap(here, first, here, second, swap_flag)
+    # Where system or file system do not know it, the caller has another way, which tells the reason.
+    return not failed
+
+
 def _replace_once_released(draft: Path, target: Path) -> None:
     until = time.monotonic() + REPLACE_TIME
     while True:

@@ -16,6 +16,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
     "core": (
         "text",
         "events",
+        "sharing",
         "redaction",
         "memory",
         "evidence",
@@ -31,6 +32,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "engine",
         "ids",
         "liveness",
+        "machine",
         "repository",
         "index",
         "models",
@@ -40,6 +42,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "documents",
         "briefing",
         "privacy",
+        "backup",
         "tools",
         "hook_events",
         "agent_log",

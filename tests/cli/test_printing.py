@@ -186,10 +186,13 @@ def test_long_names_of_projects_and_handoffs_can_be_copied_from_a_terminal() -> 
                         last_seen_at=0, sessions=4)  # fmt: skip
     with redirect_stdout(_Terminal()) as printed:
         handoff.print_handoffs([("Finish the work on hooks of every harness", "open", "2 days ago", name)])
-        project.print_projects([row])
+        project.print_projects([row], {row.project_id: ""})
+        project.print_projects([row], {row.project_id: "github.com/acme/ledger"})
     lines = printed.getvalue().splitlines()
     assert lines[1] == f"  open  {name}"
-    assert lines[3] == "  7a6ae7a3f1de996f  4 sessions  ~/work/ledger/.worktrees/a-branch (gone)"
+    facts = "  7a6ae7a3f1de996f  4 sessions  ~/work/ledger/.worktrees/a-branch (gone)"
+    assert lines[3] == facts
+    assert lines[5:] == [facts, "  for other machines: github.com/acme/ledger"]
     assert max(map(len, lines)) <= 80
 
 

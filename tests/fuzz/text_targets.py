@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from io import BytesIO
 from pathlib import Path
 
 from holdfast.core.agent_log.records import path_to, read_log
@@ -13,8 +14,11 @@ from holdfast.core.events.install_request import WantedBlock
 from holdfast.core.evidence.patches import changes_in_patch
 from holdfast.core.memory.passages import markdown_sections
 from holdfast.core.redaction.redact import redact, redact_parts, redact_stream
+from holdfast.core.sharing.identity import bound_name, shared_name
+from holdfast.engine.backup.archive import ArchiveReader, ArchiveWriter, Description
 from holdfast.engine.redaction.redactor import redact_as_seen
-from holdfast.errors import SettingsUnreadable
+from holdfast.engine.repository.git_config import settings_in
+from holdfast.errors import BackupUnreadable, SettingsUnreadable
 from holdfast.files import json_text, markdown_text, toml_text
 from tests.files import settings_texts, toml_texts
 from tests.fuzz.target import Target, text_of
@@ -51,6 +55,15 @@ PATCHES = (
     b"*** Begin Patch\n*** Update File: a.py\n*** Move to: b.py\n@@\n-x\n+y\n*** End Patch",
     b'diff --git "a/\\303\\244" b/x\nrename from a\nrename to b\n--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n',
 )
+GIT_CONFIGS = (
+    b'[core]\n\tbare\n[remote "origin"]\r\n\turl = "git@host:a/b" # x\n\tfetch = +refs/*:\\\n refs/*\n',
+    b'[Branch.Main]\nremote = o\\"rigin ; y\n[remote "a\\"b"]url=x\n',
+)
+ADDRESSES = (
+    b"ssh://git@[2001:db8::1]:22/acme/shop.git",
+    b"https://you:secret@GitHub.com/Acme/%53hop.git/",
+    "git@bücher.example:~you/shop".encode(),
+)
 
 
 def targets() -> Iterator[Target]:
@@ -69,10 +82,40 @@ def targets() -> Iterator[Target]:
     yield Target("logs", LOG, _log)
     yield Target("model-answers", JSON, lambda content: _ignore(object_in(text_of(content))))
     yield Target("redactor", SECRETS, _redact)
+    yield Target("git-config", GIT_CONFIGS, lambda content: _ignore(list(settings_in(text_of(content)))))
+    yield Target("remote-addresses", ADDRESSES, _address)
+    yield Target("archives", ARCHIVES, _archive)
 
 
 def _ignore(_: object) -> None:
     """That it was made at all is what counts."""
+
+
+def _address(content: bytes) -> None:
+    name = shared_name(text_of(content))
+    assert name.isprintable()
+    assert bound_name(text_of(content)).isprintable()
+
+
+def _archive(content: bytes) -> None:
+    """Whatever it holds is inside, or it is refused in our words."""
+    with suppress(BackupUnreadable):
+        for entry in ArchiveReader(BytesIO(content), "x").entries():
+            assert not entry.path.is_absolute()
+            assert ".." not in entry.path.parts
+
+
+def _archive_of(*files: str) -> bytes:
+    plain = BytesIO()
+    archive = ArchiveWriter(plain, Description("1.0", 11, 1, "", "desk", 3))
+    archive.add_folder("logs")
+    for file in files:
+        archive.add_file(file, iter([b"a", b"bc"]))
+    archive.finish()
+    return plain.getvalue()
+
+
+ARCHIVES = (_archive_of(), _archive_of("store.db", "logs/daemon.log"))
 
 
 def _json(content: bytes) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from holdfast.core.events.identity import Marks, Site
+from holdfast.core.sharing.identity import SharedName
 from holdfast.stores.base import Store
 from tests.stores.contract import NOON, checkpoint, document, memory, session
 
@@ -83,3 +84,34 @@ def test_a_site_goes_in_time_unless_something_of_its_project_is_kept(store: Stor
     with store.writing():
         assert store.prune_sites(NOON + 1) == 1
     assert {site.project_id for site in store.sites()} == {*names, "recent"} - {"nothing"}
+
+
+def test_names_of_a_project_are_stored_once_the_chosen_one_first(store: Store) -> None:
+    old, new = (SharedName("shop", name, NOON, at) for name, at in (("old", NOON), ("new", NOON + 2)))
+    own = SharedName("shop", "own", NOON, NOON + 1, is_bound=True)
+    with store.writing():
+        for name in (old, own, new, SharedName("other", "new", NOON, NOON)):
+            store.put_shared_name(name)
+        store.put_shared_name(SharedName("shop", "new", NOON + 9, NOON + 1))
+    assert store.shared_names("shop") == [own, new, old], "neither time goes back"
+    assert store.projects_named("new") == ["other", "shop"]
+    with store.writing():
+        assert store.drop_shared_name("shop", "new")
+        assert not store.drop_shared_name("shop", "new")
+    assert store.projects_named("new") == ["other"]
+
+
+def test_names_go_with_their_project(store: Store) -> None:
+    names = [SharedName(id, "name", NOON, NOON) for id in ("shop", "notes", "lost")]
+    keep(store, SITE, PLAIN)
+    with store.writing():
+        for name in names:
+            store.put_shared_name(name)
+        assert store.forget_sites("shop") == 1
+    assert store.projects_named("name") == ["lost", "notes"]
+    with store.writing():
+        store.prune_sites(NOON)
+    assert store.projects_named("name") == ["lost", "notes"]
+    with store.writing():
+        assert store.prune_sites(NOON + 1) == 1
+    assert store.projects_named("name") == []

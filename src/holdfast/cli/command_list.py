@@ -101,6 +101,11 @@ SECTIONS: Final = {
         ),
         "handoff": Entry("documents.handoff", "handoff", "Pass work on to another session, on purpose."),
     },
+    "Other machines": {
+        "hub": Entry("hub", "hub", "Say by which name other machines and people know a project."),
+        "backup": Entry("backup", "backup", "Write the whole home into one encrypted file."),
+        "restore": Entry("backup", "restore", "Put back a home from a file that `backup` wrote."),
+    },
     "The daemon": {
         "up": Entry("daemon.daemon", "up", "Start the daemon."),
         "down": Entry("daemon.daemon", "down", "Stop the daemon."),

@@ -26,7 +26,18 @@ _SILENT: Final = ("hook", "mcp", "statusline", "recover-store")
 LOG_BYTES = 1_000_000
 
 _WITHOUT_RENEWAL: Final = frozenset(
-    {*_SILENT, "hook-command", "completion", "help", "demo", "setup", "unsetup", "plugin", "doctor"}
+    {
+        *_SILENT,
+        "hook-command",
+        "completion",
+        "help",
+        "demo",
+        "setup",
+        "unsetup",
+        "plugin",
+        "doctor",
+        "restore",
+    }
 )
 """Commands that do not renew what setup wrote: programs run them, or they are about that themselves."""
 _WITHOUT_WARNING: Final = frozenset({"hook", "hook-command", "mcp", "demo"})
@@ -66,6 +77,7 @@ def main(words: Sequence[str] | None = None) -> None:
             # A transcript may hold anything; what cannot be written is shown as an escape, never a crash.
             stream.reconfigure(errors="backslashreplace")
     try:
+        _finish_restoring()
         _name_set_aside(words)
         _renew_if_outdated(words)
         status = _status(words)
@@ -101,6 +113,15 @@ def _status(words: Sequence[str]) -> int:
         return _report(error.message, error.hint)
     except HoldfastError as error:
         return _report(error.message, error.hint)
+
+
+def _finish_restoring() -> None:
+    """Finish a restoration that was killed when neither the old home nor the new was in its place."""
+    where = home(os.environ)
+    if not where.exists() and where.with_name(f"{where.name}.restored").exists():
+        from holdfast.engine.backup.restore import finish_interrupted
+
+        finish_interrupted(where)
 
 
 def _name_set_aside(words: Sequence[str]) -> None:

@@ -2,7 +2,7 @@
 
 Named operations over Holdfast's own types, with ids and times passed by the caller. No SQL and no decision is
 visible here, so that another database can be added without touching the engine. Forgetting is in
-`forgettable.py`.
+`forgettable.py`, where projects are in `placed.py`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from typing import Final, NamedTuple, Protocol, TypeAlias
 from holdfast.core.agent_log.records import Record
 from holdfast.core.brief.compose import Receipt
 from holdfast.core.events.event import Event
-from holdfast.core.events.identity import Site
 from holdfast.core.events.world import Project
 from holdfast.core.evidence.file_edits import EditUpdate, FileEdit
 from holdfast.core.memory.memory import Memory, Merits
@@ -26,6 +25,7 @@ from holdfast.core.session.score import SessionScore
 from holdfast.core.session.session import Process, Session
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.forgettable import Dropped, Forgettable
+from holdfast.stores.placed import Placed
 
 UNREDACTED: Final = "0"
 """The redactor of a text that may be unredacted: it is redacted again at the next opportunity."""
@@ -362,7 +362,7 @@ def names_one_of(source: str, keys: set[str]) -> bool:
 _BETWEEN_NAMES = re.compile(r"[/\\.]")
 
 
-class Store(Findable, Forgettable, Protocol):
+class Store(Findable, Forgettable, Placed, Protocol):
     """Everything that Holdfast stores. Every write happens inside `writing` or `writing_durably`.
 
     `redactor` names the redactor that a text went through.
@@ -747,38 +747,4 @@ class Store(Findable, Forgettable, Protocol):
 
     def taken_since(self, at: int) -> list[DailyCheckpoints]:
         """What is stored of each UTC day since then, in order, without empty days."""
-        ...
-
-    # Sites of projects. Current sites come before former ones, of which the latest comes first.
-
-    def sites(self) -> list[Site]:
-        """Every site."""
-        ...
-
-    def sites_at(self, location: str) -> list[Site]:
-        """The sites at this location."""
-        ...
-
-    def sites_of(self, project_id: str) -> list[Site]:
-        """The sites of a project."""
-        ...
-
-    def sites_around(self, paths: Sequence[str]) -> list[Site]:
-        """The sites whose root or location is one of these paths."""
-        ...
-
-    def sites_like(self, inode: str, first_entry: str) -> list[Site]:
-        """The sites with that inode or that first reflog entry; an empty one matches nothing."""
-        ...
-
-    def put_site(self, site: Site) -> None:
-        """Store what is known of this project at this location."""
-        ...
-
-    def forget_sites(self, project_id: str) -> int:
-        """Delete all sites of a project; returns how many."""
-        ...
-
-    def prune_sites(self, before: int) -> int:
-        """Delete sites last seen before that time, of projects with no other data; returns how many."""
         ...

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -22,10 +22,14 @@ from holdfast.cli.printing import (
     say,
 )
 from holdfast.core.events.identity import New
+from holdfast.core.events.world import Project
+from holdfast.core.sharing.identity import SharedIdentity
 from holdfast.core.text.strings import ago, quantity
 from holdfast.engine.repository import projects
 from holdfast.engine.repository.projects import ListedProject, Resolution
 from holdfast.engine.repository.projects import every_project as projects_listed
+from holdfast.engine.repository.shared_identity import shared_identity
+from holdfast.engine.views.serialisation import shared_identity_row
 from holdfast.errors import HoldfastError
 from holdfast.stores.base import Store
 from holdfast.stores.codec import to_iso
@@ -46,10 +50,20 @@ def listed(*, as_json: bool) -> None:
     """List the projects that are known, the one last seen first."""
     with access.stored_engine() as engine:
         rows = projects_listed(engine.store, str(Path.cwd()))
+        shared = {row.project_id: _shared(engine.store, row) for row in rows}
     if as_json:
-        give_json([{**asdict(row), "last_seen_at": to_iso(row.last_seen_at)} for row in rows])
+        give_json(
+            [
+                {
+                    **asdict(row),
+                    "last_seen_at": to_iso(row.last_seen_at),
+                    **shared_identity_row(row.project_id, shared[row.project_id]),
+                }
+                for row in rows
+            ]
+        )
     elif rows:
-        print_projects(rows)
+        print_projects(rows, {id: identity.name for id, identity in shared.items()})
     else:
         say("no project is known yet; `holdfast setup` connects a harness")
 
@@ -104,16 +118,24 @@ def _tell(before: Resolution, after: Resolution, *, as_json: bool) -> None:
         say(f"what was kept here until now stays with {was}; `holdfast project bind {was}` goes back to it")
 
 
-def print_projects(rows: Sequence[ListedProject]) -> None:
-    """Two lines for each project in a terminal, where one would be too long; a table anywhere else."""
-    cells, width = list(map(_cells, rows)), line_width()
+def _shared(store: Store, row: ListedProject) -> SharedIdentity:
+    path = next(iter((*row.paths, *row.former_paths)), "")
+    return shared_identity(store, Project(path, path, row.project_id, row.project_id, path))
+
+
+def print_projects(rows: Sequence[ListedProject], shared_names: Mapping[str, str]) -> None:
+    """A few lines for each project in a terminal, where one would be too long; a table anywhere else."""
+    cells, width = [(*_cells(row), shared_names[row.project_id]) for row in rows], line_width()
     if width is None:
-        give_table(("id", "name", "last seen", "sessions", "path"), cells, numbers=("sessions",))
+        columns = ("id", "name", "last seen", "sessions", "path", "for other machines")
+        give_table(columns, cells, numbers=("sessions",))
         return
-    for id, name, age, sessions, path in cells:
+    for id, name, age, sessions, path, shared_name in cells:
         give_ends(name, age, min(width, WIDEST))
         facts = f"{id}  {quantity(int(sessions), 'session')}  {path}"
         give(f"  {folded(facts, width - 2, '  ')}")
+        if shared_name:
+            give(f"  {folded(f'for other machines: {shared_name}', width - 2, '  ')}")
 
 
 def _cells(row: ListedProject) -> tuple[str, str, str, str, str]:

@@ -232,6 +232,8 @@ def _heading(view: Mapping[str, Any]) -> Iterator[str]:
         f"started {_local(started)}, last event {ago(now - last)}; "
         f"{quantity(view['prompt_count'], 'prompt')}{windows}{full}"
     )
+    if view["shared_name"]:
+        yield f"project {view['shared_name']} for other machines"
     if view["parent"]:
         yield f"continues {view['parent'][:ID_CHARS]} ({view['lineage']})"
 

@@ -59,6 +59,7 @@ from holdfast.errors import (
     StoreCorrupt,
     StoreError,
 )
+from holdfast.files import machine_id
 from holdfast.harnesses.base import Envelope
 from holdfast.models.base import Count
 from holdfast.stores.base import Store
@@ -156,6 +157,8 @@ class Dispatcher:
             store = open_store(path, backups, at)
         (self.home / CHECK_STORE).unlink(missing_ok=True)
         store.leave_log()
+        with contextlib.suppress(HoldfastError, OSError):  # Only what is shared needs it.
+            machine_id.read_or_make(self.home)
         self._settle(store, at)
         self._opened_at, self._store = at, store
         self._engine = Engine(

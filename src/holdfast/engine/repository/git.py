@@ -15,12 +15,13 @@ import re
 import stat
 import struct
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
 from holdfast.core.events.world import Project
 from holdfast.core.text.lazy_patterns import compiled
+from holdfast.engine.repository.git_config import ConfigSetting, settings_in
 from holdfast.lazy_dataclass import dataclass
 
 MAX_COMMITS: Final = 5
@@ -146,18 +147,28 @@ def beginning(entry: bytes) -> int:
     return int(match["at"]) if match else 0
 
 
-def remote_addresses(repository: Repository) -> tuple[str, ...]:
-    """The addresses of the remotes, as the repository's own settings name them."""
-    addresses: list[str] = []
-    is_remote = False
-    for line in os.fsdecode(_read(repository.common_dir / "config", MAX_CONFIG) or b"").split("\n"):
-        opened = _SECTION.match(line)
-        if opened:
-            is_remote = opened[1].lower() == "remote" and bool(opened[2])
-        setting = _SETTING.match(line, opened.end() if opened else 0)
-        if is_remote and setting and setting[1].lower() == "url":
-            addresses.append(_value_of(setting))
-    return tuple(address for address in addresses[:MAX_REMOTES] if address)
+def remote_addresses(repository: Repository) -> dict[str, str]:
+    """The address of each remote by its name, as the repository's own settings give it."""
+    addresses: dict[str, str] = {}
+    for setting in _settings_in(repository.common_dir / "config"):
+        if setting.section == "remote" and setting.subsection and setting.name == "url":
+            # Git fetches from the first of several addresses; an empty one clears those before it.
+            if setting.value:
+                addresses.setdefault(setting.subsection, setting.value)
+            else:
+                addresses.pop(setting.subsection, None)
+    return dict(list(addresses.items())[:MAX_REMOTES])
+
+
+def tracked_remote(repository: Repository) -> str:
+    """The name of the remote that the branch of this worktree tracks; empty if none."""
+    pointer = _read_line(repository.git_dir / "HEAD") if _keeps_refs_in_files(repository) else b""
+    branch = _ref_named_by(pointer).removeprefix("refs/heads/")
+    remote = ""
+    for setting in _settings_in(repository.common_dir / "config"):
+        if (setting.section, setting.subsection, setting.name) == ("branch", branch, "remote"):
+            remote = setting.value
+    return remote
 
 
 def moves_since(repository: Repository, commit: str) -> tuple[str, ...] | None:
@@ -299,34 +310,24 @@ def _configured_root(git_dir: Path, settings: dict[str, str]) -> Path | None:
 
 
 _YES: Final = ("true", "yes", "on", "1")
-_SECTION: Final = compiled(r'\s*+\[\s*+([\w.-]++)(?:\s*+("(?:[^"\\]|\\.)*+"))?\s*+\]')
-_SETTING: Final = compiled(r'\s*([A-Za-z][\w-]*)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^#;]*)))?')
 
 
 def _settings(git_dir: Path, common_dir: Path) -> dict[str, str]:
     """The repository's own settings as `section.key`; no subsections, no includes."""
-    settings = _parse_settings(_read(common_dir / "config", MAX_CONFIG) or b"")
+    settings = _plain_settings(common_dir / "config")
     if settings.get("extensions.worktreeconfig") in _YES:
-        settings |= _parse_settings(_read(git_dir / "config.worktree", MAX_CONFIG) or b"")
+        settings |= _plain_settings(git_dir / "config.worktree")
     return settings
 
 
-def _parse_settings(text: bytes) -> dict[str, str]:
-    settings: dict[str, str] = {}
-    section = ""
-    for line in os.fsdecode(text).split("\n"):
-        opened = _SECTION.match(line)
-        if opened:
-            section = "" if opened[2] else opened[1].lower()
-        match = _SETTING.match(line, opened.end() if opened else 0)
-        if section and match:
-            settings[f"{section}.{match[1].lower()}"] = _value_of(match)
-    return settings
+def _plain_settings(file: Path) -> dict[str, str]:
+    return {
+        f"{each.section}.{each.name}": each.value for each in _settings_in(file) if each.subsection is None
+    }
 
 
-def _value_of(setting: re.Match[str]) -> str:
-    quoted, plain = setting[2], setting[3]
-    return re.sub(r"\\(.)", r"\1", quoted) if quoted is not None else (plain or "true").strip()
+def _settings_in(file: Path) -> Iterator[ConfigSetting]:
+    return settings_in(os.fsdecode(_read(file, MAX_CONFIG) or b""))
 
 
 def _keeps_refs_in_files(repository: Repository) -> bool:

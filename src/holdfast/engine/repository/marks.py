@@ -16,9 +16,10 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Final
-from urllib.parse import unquote, urlsplit
 
 from holdfast.core.events.identity import Marks, Sighting
+from holdfast.core.redaction.redact import redact
+from holdfast.core.sharing.identity import choose_remote, parse_address, shared_name
 from holdfast.engine.repository import git
 from holdfast.engine.repository.git import DirectoryPlace, Repository, short_hash
 
@@ -98,7 +99,7 @@ def _of_git_dir(path: Path) -> Marks | None:
 
 def _with_contents(marks: Marks, repository: Repository) -> Marks:
     entry = git.first_reflog_entry(repository)
-    remotes = {short_hash(normalised(address)) for address in git.remote_addresses(repository)}
+    remotes = {short_hash(normalised(address)) for address in git.remote_addresses(repository).values()}
     return replace(
         marks,
         first_entry=short_hash(os.fsdecode(entry)) if entry else "",
@@ -109,18 +110,17 @@ def _with_contents(marks: Marks, repository: Repository) -> Marks:
 
 def normalised(address: str) -> str:
     """The address of a remote as host/owner/name: ssh and https meet, and no credential is left in it."""
-    short = _SCP_LIKE.fullmatch(address)
-    if short and "://" not in address:
-        host, path = short["host"], short["path"]
-    else:
-        try:
-            parts = urlsplit(address)
-            host, path = parts.hostname or "", unquote(parts.path)
-        except ValueError:
-            host, path = "", address
-    path = path.strip("/").removesuffix(".git").rstrip("/")
+    parsed = parse_address(address)
     # A local path has no host, and its case matters.
-    return f"{host.lower()}/{path.lower()}" if host else f"/{path}"
+    return f"{parsed.host}/{parsed.path.lower()}" if parsed.host else f"/{parsed.path}"
+
+
+def shared_name_of(repository: Repository) -> str:
+    """The name that the repository's remote gives to its project on every machine; empty if it gives none."""
+    addresses = git.remote_addresses(repository)
+    name = shared_name(choose_remote(addresses, git.tracked_remote(repository)))
+    # A secret may also stand in the path of an address.
+    return name if redact(name) == name else ""
 
 
 def stored(path: str | Path) -> str:
@@ -148,7 +148,6 @@ _BYTES: Final = "//bytes:"
 """No path begins so: the real path of a directory has no two slashes in a row."""
 _WRITTEN: Final = re.compile(rf"{_BYTES}(?P<bytes>(?:[0-9a-f]{{2}})+)")
 
-_SCP_LIKE: Final = re.compile(r"(?:[^@/\s]+@)?(?P<host>[^:/\s]{2,}):(?P<path>.+)")
 _UNKNOWN: Final = Marks("", "")
 
 

@@ -31,6 +31,7 @@ from holdfast.core.events.identity import (
     shares_a_remote,
 )
 from holdfast.core.events.world import Project
+from holdfast.core.sharing.identity import SharedName
 from holdfast.engine.engine import Engine
 from holdfast.engine.repository import git, marks
 from holdfast.engine.repository.git import DirectoryPlace, short_hash
@@ -42,6 +43,8 @@ REFRESH_MS: Final = 3_600_000
 """How often the last sighting of a project is stored, and with it marks that change over time."""
 SHORTEST_ID: Final = 4
 """The shortest prefix of a project's id that is accepted."""
+RESTORED_AT: Final = "restored_at"
+"""The fact that says when this home came from another machine."""
 BESIDE_MOST: Final = 1_000
 """The most directories that are looked at beside a former one."""
 
@@ -83,6 +86,8 @@ def resolve(store: Store, path: str) -> Resolution:
     if current is None or not sighting.marks.born or not is_same_in_place(current.marks, sighting.marks):
         sighting = marks.with_contents(sighting, place.repository)
         verdict = _settled(store, sighting, here)
+        if verdict == New(None) and (site := _brought_along(store, place.repository)):
+            verdict = Moved(site)
     else:
         if sighting.is_git and not current.marks.first_entry:
             sighting = marks.with_contents(sighting, place.repository)
@@ -272,6 +277,23 @@ def _settled(store: Store, sighting: Sighting, here: list[Site]) -> Verdict:
     )
 
 
+def _brought_along(store: Store, repository: git.Repository | None) -> Site | None:
+    """The one project of this remote that came with a home from another machine and has no place here yet."""
+    restored_at = store.fact(RESTORED_AT)
+    name = marks.shared_name_of(repository) if restored_at and repository else ""
+    latest = [store.sites_of(id)[:1] for id in (store.projects_named(name) if name else ())]
+    waiting = [site for sites in latest for site in sites if site.left_at == int(restored_at)]
+    return waiting[0] if len(waiting) == 1 else None
+
+
+def leave_former_machine(store: Store, at: int) -> None:
+    """Note that no repository is where it was: the home came to another machine. In a transaction."""
+    for site in store.sites():
+        if site.is_git and not site.left_at:
+            store.put_site(replace(site, left_at=at))
+    store.put_fact(RESTORED_AT, str(at))
+
+
 def _candidate(store: Store, site: Site) -> SiteCandidate:
     location = _on_disk(site.location)
     there = marks.occupant(location, is_git=site.is_git)
@@ -428,6 +450,15 @@ def _put_here(
         first = before.first_seen_at
         new = replace(new, first_seen_at=first, moved_from=moved_from or before.moved_from)
     store.put_site(new)
+    repository = resolution.place.repository if resolution.place else None
+    if repository is not None and (name := marks.shared_name_of(repository)):
+        _note_shared_name(store, project_id, name, at)
+
+
+def _note_shared_name(store: Store, project_id: str, name: str, at: int) -> None:
+    """Store the name that the remote gives now; those of before stay, and so does that a person chose it."""
+    is_bound = any(each.is_bound and each.name == name for each in store.shared_names(project_id))
+    store.put_shared_name(SharedName(project_id, name, at, at, is_bound=is_bound))
 
 
 # ---------------------------------------------------------------- paths as they are kept

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from holdfast.config import Config
 from holdfast.core.events.world import Project
 from holdfast.core.redaction.redact import redact
 from holdfast.core.session.session import Session
@@ -17,8 +18,9 @@ from holdfast.engine.engine import Engine
 from holdfast.engine.health import connections, examine
 from holdfast.engine.health.doctor import CheckResult, verdict_of
 from holdfast.engine.health.examine import Surroundings
+from holdfast.engine.machine import this_machine, this_person
 from holdfast.engine.views import serialisation
-from holdfast.engine.views.serialisation import Row, redacted_value
+from holdfast.engine.views.serialisation import Row, project_identity_row, redacted_value
 from holdfast.engine.views.stats import NO_BRIEFS
 from holdfast.harnesses.base import Harness
 from holdfast.stores.base import Captured
@@ -45,8 +47,20 @@ def overview(engine: Engine, project: Project | None, *, environment: Mapping[st
         "last_checkpoint": _last_checkpoint(engine),
         "last_brief": _last_brief(engine),
         "store": _store(engine, around.home),
+        **_who_and_where(engine, project, around.home),
     }
     return redacted_value(row, redact)
+
+
+def _who_and_where(engine: Engine, project: Project | None, home: Path) -> Row:
+    """Which machine and person this is, and by which name others know the project."""
+    config = engine.config(project) if project else Config()
+    machine = this_machine(home, config)
+    return {
+        "machine": {"id": machine.id or None, "name": machine.name},
+        "person": this_person(config),
+        "project": {"root": project.root, **project_identity_row(engine, project)} if project else None,
+    }
 
 
 def _harnesses(engine: Engine, around: Surroundings, findings: Sequence[CheckResult]) -> Iterator[Row]:

@@ -11,18 +11,21 @@ from functools import cache
 from typing import Final, TypeAlias, TypeVar, cast
 
 from holdfast.core.brief.compose import Brief, BriefInput, Item, Receipt
+from holdfast.core.events.world import Project
 from holdfast.core.evidence.kinds import Section
 from holdfast.core.memory.memory import Memory, strength
 from holdfast.core.session.checkpoint import Checkpoint
 from holdfast.core.session.pressure import capacity, percent
 from holdfast.core.session.rolling import Outline
 from holdfast.core.session.session import Session, is_imported, title_of, work_of
+from holdfast.core.sharing.identity import SharedIdentity
 from holdfast.core.text.strings import elapsed
 from holdfast.core.work.lines import statement_line, statements_shown
 from holdfast.core.work.state import Statement, WorkState
 from holdfast.engine.engine import Engine
 from holdfast.engine.ids import short_id
 from holdfast.engine.memory.recall import RecalledText
+from holdfast.engine.repository.shared_identity import shared_identity
 from holdfast.stores.base import Lineage, RowKind
 from holdfast.stores.codec import to_iso
 
@@ -53,6 +56,21 @@ def _title_by_key(engine: Engine, key: str) -> str:
 def redacted_value(value: _T, redact: Callable[[str], str]) -> _T:
     """The value with every text in it redacted, at any depth."""
     return cast("_T", _redacted(value, redact))
+
+
+def project_identity_row(engine: Engine, project: Project) -> Row:
+    """By which name other machines and people know a project."""
+    return shared_identity_row(project.project_id, shared_identity(engine.store, project))
+
+
+def shared_identity_row(project_id: str, identity: SharedIdentity) -> Row:
+    """The same for an identity that is known already."""
+    return {
+        "project_id": project_id,
+        "shared_name": identity.name or None,
+        "former_shared_names": list(identity.former),
+        "is_bound": identity.is_bound,
+    }
 
 
 def checkpoint_row(checkpoint: Checkpoint, titles: TitleLookup) -> Row:

@@ -17,6 +17,7 @@ from holdfast.core.text.strings import one_line, shortened
 from holdfast.core.work.lines import LINE_CHARS, SECTION_TITLES, section_lines
 from holdfast.engine.engine import Engine
 from holdfast.engine.ids import short_id
+from holdfast.engine.repository.shared_identity import shared_identity
 from holdfast.engine.views.serialisation import (
     Row,
     TitleLookup,
@@ -40,6 +41,7 @@ def session_page(engine: Engine, session: Session) -> Row:
         **session_details_row(engine, session),
         "ended_at": to_iso(session.ended_at) if session.ended_at else None,
         "end_reason": session.end_reason,
+        "shared_name": shared_identity(store, session.project).name or None,
         "sections": {
             str(section): list(section_lines(state, section))
             for section in SECTION_TITLES

@@ -9,9 +9,11 @@ from holdfast.stores.sqlite.recovery.backups import (
     is_daily_backup_due,
     newest_backup,
     set_aside,
+    snapshot,
 )
 from holdfast.stores.sqlite.redactor_versions import texts_of_copy
 from holdfast.stores.sqlite.rewriting import rewriting
+from holdfast.stores.sqlite.schema import latest
 from holdfast.stores.sqlite.store import SqliteStore, open_in_memory, open_store
 
 __all__ = [
@@ -22,10 +24,12 @@ __all__ = [
     "drop_copies",
     "drop_set_aside",
     "is_daily_backup_due",
+    "latest",
     "newest_backup",
     "open_in_memory",
     "open_store",
     "rewriting",
     "set_aside",
+    "snapshot",
     "texts_of_copy",
 ]

@@ -315,6 +315,7 @@ delete from imported_work;
 delete from skipped;
 delete from facts;
 delete from sites;
+delete from shared_names;
 """
 
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from holdfast.core.events.identity import Marks, Site
 from holdfast.core.session.session import Phase, Process, Session
+from holdfast.core.sharing.identity import SharedName
 from holdfast.stores.base import UNREDACTED, Lineage
 from holdfast.stores.codec import decode_session, decode_texts, encode_session, encode_texts
 from holdfast.stores.sqlite.database import Bindings, Database, Row
@@ -231,7 +232,7 @@ select child, parent, kind, at
 
 
 class Sites:
-    """The table `sites`."""
+    """The tables `sites` and `shared_names`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -257,10 +258,29 @@ class Sites:
         self._database.write(_PUT_SITE, columns)
 
     def forget_sites(self, project_id: str) -> int:
+        self._database.write(_FORGET_SHARED_NAMES, {"project_id": project_id})
         return self._database.write(_FORGET_SITES, {"project_id": project_id})
 
     def prune_sites(self, before: int) -> int:
-        return self._database.write(_PRUNE_SITES, {"before": before})
+        count = self._database.write(_PRUNE_SITES, {"before": before})
+        self._database.write(_PRUNE_SHARED_NAMES, {"before": before})
+        return count
+
+    def put_shared_name(self, name: SharedName) -> None:
+        self._database.write(_PUT_SHARED_NAME, asdict(name))
+
+    def shared_names(self, project_id: str) -> list[SharedName]:
+        rows = self._database.rows(_SHARED_NAMES, {"project_id": project_id})
+        return [
+            SharedName(project_id, name, first_seen_at, last_seen_at, is_bound=bool(is_bound))
+            for name, is_bound, first_seen_at, last_seen_at in rows
+        ]
+
+    def projects_named(self, name: str) -> list[str]:
+        return [str(id) for (id,) in self._database.rows(_PROJECTS_NAMED, {"name": name})]
+
+    def drop_shared_name(self, project_id: str, name: str) -> bool:
+        return self._database.write(_DROP_SHARED_NAME, {"project_id": project_id, "name": name}) > 0
 
     def _sites(self, sql: str, bindings: Bindings) -> list[Site]:
         return [_site_of(row) for row in self._database.rows(sql, bindings)]
@@ -334,4 +354,49 @@ delete from sites
    and not exists (select 1 from session_checkpoints where session_checkpoints.project_id = sites.project_id)
    and not exists (select 1 from memories where memories.project_id = sites.project_id)
    and not exists (select 1 from documents where documents.project_id = sites.project_id)
+"""
+
+_PRUNE_SHARED_NAMES = """
+delete from shared_names
+ where last_seen_at < :before
+   and project_id not in (
+       select project_id from sites
+        union all select project_id from sessions
+        union all select project_id from session_checkpoints
+        union all select project_id from memories
+        union all select project_id from documents
+       )
+"""
+
+_PUT_SHARED_NAME = """
+insert into shared_names (project_id, name, is_bound, first_seen_at, last_seen_at)
+values (:project_id, :name, :is_bound, :first_seen_at, :last_seen_at)
+on conflict do update
+   set is_bound = excluded.is_bound,
+       last_seen_at = max(last_seen_at, excluded.last_seen_at)
+"""
+
+_SHARED_NAMES = """
+select name, is_bound, first_seen_at, last_seen_at
+  from shared_names
+ where project_id = :project_id
+ order by is_bound desc, last_seen_at desc, name
+"""
+
+_PROJECTS_NAMED = """
+select project_id
+  from shared_names
+ where name = :name
+ order by project_id
+"""
+
+_DROP_SHARED_NAME = """
+delete from shared_names
+ where project_id = :project_id
+   and name = :name
+"""
+
+_FORGET_SHARED_NAMES = """
+delete from shared_names
+ where project_id = :project_id
 """

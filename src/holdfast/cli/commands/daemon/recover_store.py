@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Generator
-from contextlib import contextmanager
 from typing import Final
 
 import click
@@ -14,9 +12,10 @@ from holdfast import config
 from holdfast.cli import access
 from holdfast.cli.options import command, json_option
 from holdfast.cli.printing import give, give_json, give_table, say
+from holdfast.cli.progress import progress_bar
 from holdfast.core.text.strings import quantity
 from holdfast.engine.redaction.redactor import lists_of
-from holdfast.engine.upkeep.recover_store import Progress, Recovery, recover, remove
+from holdfast.engine.upkeep.recover_store import Recovery, recover, remove
 from holdfast.stores.store_files import set_aside_stores
 
 NAMES: Final = {
@@ -50,7 +49,7 @@ def recover_store(*, removing: bool, as_json: bool) -> None:
         say("there is no damaged store")
         return
     lists = lists_of(config.load(home, None, None, os.environ).config)
-    with _progress() as progress:
+    with progress_bar() as progress:
         recovered = recover(home, lists, access.now(), progress)
     if not as_json:
         for each in recovered:
@@ -96,19 +95,3 @@ def _row(recovery: Recovery) -> dict[str, object]:
 def _agrees(name: str) -> bool:
     """Whether the user wants it removed now; without a terminal to ask, it stays."""
     return sys.stdin.isatty() and click.confirm(f"Remove {name} now?", err=True)
-
-
-@contextmanager
-def _progress() -> Generator[Progress]:
-    """A bar on a terminal; what is yielded moves it."""
-    if not sys.stderr.isatty():
-        yield lambda _stage, _part: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bars
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
-        task = bars.add_task("reading", total=1.0)
-        yield lambda stage, part: bars.update(task, description=stage, completed=part)

@@ -43,19 +43,24 @@ _EMPTY: Final[Mapping[str, Any]] = {
     "last_checkpoint": None,
     "last_brief": None,
     "store": None,
+    "machine": None,
+    "person": None,
+    "project": None,
 }
 
 
 @command("holdfast status", "holdfast status --json")
 @json_option(
-    "Print one JSON document: {ok, problems, harnesses, live, last_checkpoint, last_brief, store, running, "
-    "home, spooled, rejected, stopped, set_aside}, and what a running daemon says of itself."
+    "Print one JSON document: {ok, problems, harnesses, live, last_checkpoint, last_brief, store, machine, "
+    "person, project, running, home, spooled, rejected, stopped, set_aside}, and what a running daemon says "
+    "of itself."
 )
 def status(*, as_json: bool) -> None:
     """Show how things stand: problems first.
 
     Then the harnesses that are connected, the sessions that are live now and how full their windows are, the
-    last checkpoint and the last brief, the size of the store, and the daemon. Nothing is started or changed.
+    last checkpoint and the last brief, the size of the store, the name by which other machines know this
+    project, this machine, and the daemon. Nothing is started or changed.
     The exit status is 0 if there is no problem, otherwise 1; `holdfast doctor` looks closer.
     """
     where = daemon_requests.home()
@@ -115,6 +120,8 @@ def _print(where: Path, answer: Mapping[str, Any] | None, view: Mapping[str, Any
         "Checkpoint": list(_checkpoint(view["last_checkpoint"], now)),
         "Brief": list(_brief(view["last_brief"], now)),
         "Store": list(_store(view["store"])),
+        "Project": list(_project(view["project"])),
+        "Machine": list(_machine(view["machine"], view["person"])),
         "Daemon": list(_daemon(where, answer, now)),
     }
     for label, texts in lines.items():
@@ -169,6 +176,19 @@ def _store(row: Mapping[str, Any] | None) -> Iterator[str]:
         many(row["memories"], "memory", "memories"),
     )
     yield f"{row['bytes'] / 1e6:,.1f} MB: {', '.join(parts)}"
+
+
+def _project(row: Mapping[str, Any] | None) -> Iterator[str]:
+    if row is None:
+        return
+    former = f" (was {', '.join(row['former_shared_names'])})" if row["former_shared_names"] else ""
+    name = row["shared_name"]
+    yield f"{name}{former}" if name else "known on this machine only: it has no remote"
+
+
+def _machine(row: Mapping[str, Any] | None, person: str | None) -> Iterator[str]:
+    if row is not None:
+        yield f"{row['name']}, used by {person}"
 
 
 def _daemon(where: Path, answer: Mapping[str, Any] | None, now: int) -> Iterator[str]:

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import os
 import shutil
-from contextlib import ExitStack
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import apsw
 
 from holdfast.core.events.durations import DAY_MS
-from holdfast.stores.sqlite.database import run, translated
+from holdfast.stores.sqlite.database import corrupt, run, translated
 from holdfast.stores.store_files import SUFFIX, files_of, files_set_aside, set_aside_stores, stamp, time_of
+from holdfast.system import process_exists
 
 BACKUPS_KEPT = 3
 DAILY_KEPT = 7
@@ -23,6 +25,7 @@ ROOM_FACTOR = 3
 """No backup is made if the free disk space is less than this many times the store."""
 _DAILY = "-daily"
 _PART = ".part"
+_SNAPSHOT = "-snapshot-"
 COMPANIONS = ("-wal", "-shm", SUFFIX)
 """Files beside a database that are named after it: SQLite's own files, and the note of its row counts."""
 
@@ -77,6 +80,35 @@ def back_up_daily(path: Path, backups: Path, at: int) -> Path:
         for old in _daily_backups(path, backups)[:-DAILY_KEPT]:
             old.unlink(missing_ok=True)
         return copy
+
+
+@contextmanager
+def snapshot(path: Path, backups: Path, at: int) -> Generator[tuple[Path, int]]:
+    """A whole copy of the committed database while others write, and its schema; it goes at the end.
+
+    Every page of it is checked, so a damaged database gives an error and no copy.
+    """
+    with translated(path):
+        backups.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for leftover in backups.glob(f"{path.stem}-*{_SNAPSHOT}*"):
+            pid = leftover.name.partition(_SNAPSHOT)[2].partition("-")[0]
+            if not (pid.isdigit() and process_exists(int(pid))):
+                leftover.unlink(missing_ok=True)
+        copy = _reserved(backups, f"{path.stem}-{stamp(at)}{_SNAPSHOT}{os.getpid()}-schema-0000", _PART)
+    try:
+        with translated(path):
+            _copy(path, copy)
+            database = apsw.Connection(str(copy), flags=apsw.SQLITE_OPEN_READONLY)
+            try:
+                schema = int(run(database, "pragma user_version")[0][0])
+                problem = str(run(database, "pragma quick_check(1)")[0][0])
+            finally:
+                database.close()
+        if problem != "ok":
+            raise corrupt(path, problem)
+        yield copy, schema
+    finally:
+        copy.unlink(missing_ok=True)
 
 
 def newest_backup(path: Path, backups: Path, before: int) -> Path | None:

@@ -289,6 +289,14 @@ select *
 on conflict do nothing
 """
 
+_SHARED_NAMES = """
+insert into main.shared_names
+select *
+  from other.shared_names
+ where project_id in (select project_id from main.sites)
+on conflict do nothing
+"""
+
 _WORDINGS = """
 insert into main.memory_wordings
 select *
@@ -305,6 +313,7 @@ _WHOLE: Final = {
     "session_scores": _SCORES,
     "recalls": _RECALLS,
     "sites": _SITES,
+    "shared_names": _SHARED_NAMES,
 }
 
 _LOST_SESSIONS = f"""

@@ -53,6 +53,7 @@ TABLES: Final = (
     "session_scores",
     "recalls",
     "sites",
+    "shared_names",
 )
 """The tables whose rows are salvaged, in the order in which they are brought into another store."""
 NOT_SALVAGED: Final = frozenset(
@@ -289,6 +290,7 @@ _CHECKS: Final[Mapping[str, Callable[[_Row], bool]]] = {
     # Indexes over two texts look the same, with the number of a row where the time stands.
     "recalls": lambda row: _number(row, "at") > _EARLIEST,
     "sites": lambda row: bool(_text(row, "location") and _text(row, "project_id")),
+    "shared_names": lambda row: bool(_text(row, "name")) and _number(row, "last_seen_at") > _EARLIEST,
 }
 _HASH_BYTES: Final = 16
 _KINDS: Final[Mapping[str, type | tuple[type, ...]]] = {

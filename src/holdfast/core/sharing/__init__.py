@@ -1,0 +1,1 @@
+"""Sharing: by which names machines and people know projects and each other."""
