@@ -8,6 +8,9 @@ HoldfastError
 │   ├── StoreTooNew        written by a later version
 │   ├── StoreCorrupt       the database cannot be read
 │   └── StoreReadOnly      it belongs to another program
+├── HubError               the hub cannot do what was asked
+│   ├── HubAway            it does not answer; what is to be sent waits
+│   └── HubRefused         a person must act: rights, certificate, settings, a later schema
 ├── HarnessUnknown         no such harness; lists those there are
 ├── NotThere               what was named is not stored, or no longer
 ├── AnswerUnreadable       what a program passed as a model's answer is not one
@@ -59,6 +62,18 @@ class StoreCorrupt(StoreError):
 
 class StoreReadOnly(StoreError):
     """The sessions belong to another program and can only be read."""
+
+
+class HubError(HoldfastError):
+    """The hub cannot do what was asked; nothing was sent or received."""
+
+
+class HubAway(HubError):
+    """The hub does not answer; what is to be sent waits."""
+
+
+class HubRefused(HubError):
+    """The hub cannot be used until a person acts; the message says what is wrong."""
 
 
 class HarnessUnknown(HoldfastError):

@@ -1,0 +1,132 @@
+"""The contract of a hub: numbered changes of shared items per project, and who may see them.
+
+All methods raise HubError: HubAway where it may work later, HubRefused where a person must act. A method that
+returns has committed. A project is named by its shared identity, such as `github.com/acme/shop`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from holdfast.core.sharing.identity import Machine
+from holdfast.core.sharing.items import OutgoingItem, SharedItem
+from holdfast.lazy_dataclass import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A person who may use the hub."""
+
+    name: str
+    team: str
+    is_read_only: bool
+    invited_at: int
+    revoked_at: int = 0
+    """0 while the person may use it."""
+
+
+@dataclass(frozen=True, slots=True)
+class MachineState:
+    """A machine that uses the hub, and how far it has applied the changes of one project."""
+
+    machine: Machine
+    person: str
+    last_seen_at: int
+    applied: int
+
+
+@dataclass(frozen=True, slots=True)
+class HubAuditEntry:
+    """Who shared, changed or removed which item, without its text."""
+
+    at: int
+    person: str
+    machine: str
+    action: str
+    """`shared`, `changed`, `removed`, `invited` or `revoked`."""
+    project: str
+    kind: str
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Identification:
+    """Who this connection is to the hub, and what the hub's clock says."""
+
+    person: str
+    team: str
+    is_read_only: bool
+    now: int
+    """The hub's time, in milliseconds since 1970."""
+
+
+class Hub(Protocol):
+    """What a member's machine does at a hub."""
+
+    def identify(self, machine: Machine) -> Identification:
+        """Note that this machine is in use by the member of this connection; says who that is."""
+        ...
+
+    def last_revision(self, machine: str) -> int:
+        """The greatest revision that this machine ever sent; 0 if none."""
+        ...
+
+    def push(self, project: str, machine: str, items: Sequence[OutgoingItem]) -> None:
+        """Store these versions, in order: all of them or none.
+
+        A version whose revision is not above the stored one of its machine changes nothing, so that sending
+        twice is harmless. A removed item also removes the text of every other version by the same person.
+        """
+        ...
+
+    def pull(self, project: str, after: int, limit: int) -> list[SharedItem]:
+        """The changes of a project that this member may see, behind that sequence number, in order.
+
+        Nothing is ever inserted before a number that was returned once.
+        """
+        ...
+
+    def confirm(self, project: str, machine: str, applied: int) -> None:
+        """Note that this machine has applied the project's changes up to that sequence number."""
+        ...
+
+    def machines(self, project: str) -> list[MachineState]:
+        """The machines that pull this project and that this member may know of, the last seen first."""
+        ...
+
+    def erase_own(self, project: str | None) -> int:
+        """Remove everything that this member shared, of one project or of all; returns how many items."""
+        ...
+
+    def audit(self, limit: int) -> list[HubAuditEntry]:
+        """What happened at the hub, as far as this member may know, the latest first."""
+        ...
+
+    def close(self) -> None:
+        """Close the connection."""
+        ...
+
+
+class HubOwner(Protocol):
+    """What the owner of the database does: prepares it, and says who may use it."""
+
+    def prepare(self) -> bool:
+        """Create or update schema, roles and policies; returns whether anything was missing."""
+        ...
+
+    def invite(self, name: str, team: str, *, is_read_only: bool) -> str:
+        """Make a person's role; returns its new password, which is stored nowhere else."""
+        ...
+
+    def revoke(self, name: str) -> None:
+        """End a person's access at once, also that of open connections; what they shared stays."""
+        ...
+
+    def members(self) -> list[Member]:
+        """Everyone who was invited, by name."""
+        ...
+
+    def close(self) -> None:
+        """Close the connection."""
+        ...
