@@ -98,7 +98,7 @@ def test_after_a_clear(worked: Stage, project: Project) -> None:
 def test_after_a_compaction(worked: Stage, project: Project) -> None:
     # What a compaction stores may be found by a suggested query.
     worked.payload("a", "compaction", process=GONE)
-    shown = [*previews(worked, project, Reason.COMPACT), would_keep(worked.engine(), "a")]
+    shown = [*previews(worked, project, Reason.COMPACT), str(would_keep(worked.engine(), "a")["text"])]
     by_hook = worked.payload("a", "start", source="compact", process=GONE)
     assert "Just compacted." in by_hook
     assert shown == [by_hook] * 3
