@@ -239,7 +239,8 @@ def _bounded(receive: Receive, most: int) -> Receive:
         nonlocal reading, size
         if not reading:
             return await receive()
-        message = await asyncio.wait_for(receive(), BODY_TIME)
+        async with asyncio.timeout(BODY_TIME):
+            message = await receive()
         size += len(message.get("body", b""))
         reading = message["type"] == "http.request" and bool(message.get("more_body"))
         if size > most:

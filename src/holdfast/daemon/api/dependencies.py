@@ -51,7 +51,8 @@ class Executor:
     async def do(self, work: Callable[[Engine], Result]) -> Result:
         """The result of work that uses the engine; TimeoutError if it takes too long."""
         self.dispatcher.last_used_at = time.monotonic()
-        return await asyncio.wait_for(self._pages.do(work), ANSWER_TIME)
+        async with asyncio.timeout(ANSWER_TIME):
+            return await self._pages.do(work)
 
     async def read_through(self, work: Callable[[Engine, Callable[[], bool]], Result]) -> Result:
         """The same for work that reads everything: in a thread of its own, so that no page waits for it.
@@ -60,8 +61,8 @@ class Executor:
         """
         self.dispatcher.last_used_at = time.monotonic()
         until = time.monotonic() + ANSWER_TIME
-        done = self._archive.do(lambda engine: work(engine, lambda: time.monotonic() < until))
-        return await asyncio.wait_for(done, ANSWER_TIME)
+        async with asyncio.timeout(ANSWER_TIME):
+            return await self._archive.do(lambda engine: work(engine, lambda: time.monotonic() < until))
 
     async def look(self, limit: int) -> list[RowHead]:
         """The latest rows of each kind; unlike `do`, this does not keep the daemon from stopping as idle."""

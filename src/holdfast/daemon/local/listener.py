@@ -198,7 +198,10 @@ async def serve(
     """Answer one connection."""
     try:
         with connections.reading(writer):
-            request = await asyncio.wait_for(_read(reader), READ_TIME)
+            # `asyncio.wait_for` of Python 3.11 swallows a cancellation that comes together with the result.
+            # A daemon that stops would then wait for this connection for ever.
+            async with asyncio.timeout(READ_TIME):
+                request = await _read(reader)
         if request is None or not _allowed(request, token):
             return
         if request.kind == "mcp":

@@ -47,17 +47,24 @@ class Worker:
         self._numbers = itertools.count()
         self.begun = 0
         """How many jobs were begun; identifies the current job."""
+        self._is_stopped = False
         self._thread = threading.Thread(target=self._run, name="worker", daemon=True)
         self._thread.start()
 
     async def do(self, urgency: Urgency, work: Callable[[], T]) -> T:
-        """The result of the work, done in its turn; its exceptions are raised here."""
+        """The result of the work, done in its turn; its exceptions are raised here.
+
+        After `stop` nothing is done any more, and the caller is cancelled.
+        """
+        if self._is_stopped:
+            raise asyncio.CancelledError
         done: asyncio.Future[T] = self._loop.create_future()
         self._jobs.put(_Job(urgency, next(self._numbers), work, done))
         return await done
 
     def stop(self) -> None:
         """Finish what is queued, then end the thread."""
+        self._is_stopped = True
         self._jobs.put(_Job(max(Urgency) + 1, next(self._numbers), None, None))
         self._thread.join()
 
