@@ -66,15 +66,15 @@ def _prepare() -> None:
 
 
 def _dependencies() -> list[str]:
-    """What Holdfast needs to run, and what 0.1.0 needs."""
+    """What Holdfast needs to run, with every extra, and what 0.1.0 needs."""
     released = subprocess.run(
         ["git", "show", f"{RELEASED}:pyproject.toml"], cwd=TREE, capture_output=True, text=True, check=False
     ).stdout
     here = (TREE / "pyproject.toml").read_text(encoding="utf-8")
+    extras = tomllib.loads(here)["project"]["optional-dependencies"].values()
     texts = [here, released] if released else [here]
-    return list(
-        dict.fromkeys(one for text in texts for one in tomllib.loads(text)["project"]["dependencies"])
-    )
+    needed = (one for text in texts for one in tomllib.loads(text)["project"]["dependencies"])
+    return list(dict.fromkeys((*needed, *(one for extra in extras for one in extra))))
 
 
 def _state() -> str:

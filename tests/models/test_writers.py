@@ -89,6 +89,17 @@ def test_nothing_goes_out_that_the_environment_says(
     assert keys
 
 
+@pytest.mark.parametrize("kind", models.APIS)
+def test_without_its_package_it_names_the_command_that_installs_it(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, kind, None)
+    monkeypatch.delitem(sys.modules, f"holdfast.models.{kind}_api", raising=False)
+    with pytest.raises(ModelError, match=f"models of `{kind}` need a package that is not there") as refused:
+        models.writer(kind, "small", Address("our-key", "http://127.0.0.1:1", 1.0))
+    assert f"`uv tool install 'holdfast[{kind}]'`, `pipx inject holdfast {kind}`" in refused.value.hint
+
+
 def test_nowhere_else_is_asked_than_at_our_address(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("ANTHROPIC_BASE_URL", "OPENAI_BASE_URL"):
         monkeypatch.setenv(name, "http://127.0.0.1:1")

@@ -40,6 +40,8 @@ def writer(kind: str, model: str, address: Address) -> Writer:
     try:
         loaded: Writer = import_module(f"{__name__}.{kind}_api").load(model, address)
     except ImportError as error:
-        needed = f'pip install "holdfast[{kind}]"'
-        raise ModelError(f"models of `{kind}` need a package that is not there: {error}", needed) from error
+        needed = f"`uv tool install 'holdfast[{kind}]'`, `pipx inject holdfast {kind}`"
+        library = f"for the library `pip install 'holdfast[{kind}]'`"
+        hint = f"install it with {needed}, or {library}"
+        raise ModelError(f"models of `{kind}` need a package that is not there: {error}", hint) from error
     return loaded
