@@ -25,7 +25,10 @@ def published(shelf: Shelf, new_wheel: Path) -> None:
 
 
 def test_the_demo_needs_no_installation_and_leaves_nothing(newcomer: Newcomer) -> None:
-    assert "back" in newcomer.gets("uvx", "holdfast", "demo")
+    shown = newcomer.gets("uvx", "holdfast", "demo")
+    assert "back" in shown
+    # Nothing is installed yet, so `holdfast setup` comes second.
+    assert shown.index("uv tool install holdfast") < shown.index("holdfast setup")
     assert not (newcomer.home / ".holdfast").exists()
     assert not any(newcomer.project.iterdir())
 

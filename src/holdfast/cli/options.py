@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import click
 
@@ -20,18 +20,36 @@ _UNITS: Final = {"m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 
 
 def command(
-    example: str, *more: str, passes_on: bool = False
+    example: str,
+    *more: str,
+    passes_on: bool = False,
+    list_harnesses: Callable[[], Iterable[str]] | None = None,
 ) -> Callable[[Callable[..., None]], click.Command]:
     """Make a function a command; its docstring is the help, with the examples below.
 
-    With `passes_on`, everything after the first argument is passed to another program.
+    With `passes_on`, everything after the first argument is passed to another program. `list_harnesses` names
+    those that the command is for, if it is not for all of them.
     """
     settings = {"ignore_unknown_options": True, "allow_interspersed_args": False} if passes_on else {}
-    return click.command(cls=Command, epilog=_examples(example, *more), context_settings=settings)
+    return click.command(
+        cls=Command,
+        epilog=_examples(example, *more),
+        context_settings=settings,
+        list_harnesses=list_harnesses,
+    )
 
 
 class Command(click.Command):
     """Names the harnesses below its examples, if one of these has a harness in it."""
+
+    def __init__(
+        self,
+        *arguments: Any,  # noqa: ANN401 - they are passed on as they are
+        list_harnesses: Callable[[], Iterable[str]] | None = None,
+        **options: Any,  # noqa: ANN401
+    ) -> None:
+        super().__init__(*arguments, **options)
+        self._list_harnesses = list_harnesses
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         super().format_epilog(ctx, formatter)
@@ -39,9 +57,10 @@ class Command(click.Command):
             # With the harnesses comes half of the package, which only the help needs.
             from holdfast.harnesses import readable
 
+            known = (self._list_harnesses or readable)()
             formatter.write_paragraph()
             with formatter.indentation():
-                formatter.write_text(f"HARNESS is one of: {', '.join(readable())}.")
+                formatter.write_text(f"HARNESS is one of: {', '.join(known)}.")
 
 
 def group(

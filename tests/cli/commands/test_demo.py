@@ -82,7 +82,7 @@ def test_without_a_terminal_it_tells_every_section_and_leaves(environment: Mappi
     said = run(environment)
     places = [said.index(head) for head in HEADS]
     assert places == sorted(places)
-    assert "holdfast setup claude-code" in said
+    assert "holdfast setup\n" in said
     assert "\x1b" not in said
     assert "Ctrl-C" not in said
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -40,6 +41,11 @@ def test_it_prints_each_file_and_how_to_install_it(person: Person) -> None:
     assert ".agents/plugins/marketplace.json" not in files
     assert not person.settings.exists()
     assert not person.home.exists()
+
+
+def test_its_help_names_the_harnesses_that_have_one(person: Person) -> None:
+    listed = re.findall(r"HARNESS is one of: (.*)\.", person.types("plugin", "--help").out)
+    assert listed == [", ".join(one.name for one in pluggable())]
 
 
 def test_as_json(person: Person) -> None:

@@ -21,6 +21,7 @@ import msgspec
 from rich.console import Console
 from rich.text import Text
 
+from holdfast import environment
 from holdfast.cli.demo_session.questions import Belief, Rightness
 from holdfast.cli.demo_session.recording import Loss, Outcome, Replayed, misleading, replay
 from holdfast.cli.options import command, json_option
@@ -88,7 +89,15 @@ def tell(console: Console, replayed: Replayed) -> None:
         for loss in replayed.losses[1:]:
             _tell_pair(console, f"after a {loss.kind}", loss.outcomes[place])
     console.print()
-    _print(console, f"Attach your own harness:  {_program()} setup {replayed.harness}", style="bold")
+    if environment.is_temporary(sys.prefix):
+        _print(
+            console,
+            "Install it:               uv tool install holdfast (or pipx install holdfast)",
+            style="bold",
+        )
+        _print(console, "Then connect your own:    holdfast setup", style="bold")
+        return
+    _print(console, f"Attach your own harness:  {_program()} setup", style="bold")
     _print(console, f"Read more:                README.md, or {_program()} --help")
 
 

@@ -22,7 +22,11 @@ from holdfast.harnesses.base import Harness, Pluggable
 from holdfast.harnesses.plugin_folder import LAUNCHER_FILE
 
 
-@command("holdfast plugin ~/holdfast-plugins", "holdfast plugin ~/holdfast-plugins HARNESS")
+@command(
+    "holdfast plugin ~/holdfast-plugins",
+    "holdfast plugin ~/holdfast-plugins HARNESS",
+    list_harnesses=lambda: [harness.name for harness in pluggable()],
+)
 @click.argument(
     "folder",
     metavar="DIR",
