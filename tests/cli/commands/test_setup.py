@@ -142,12 +142,23 @@ def test_it_ends_with_what_was_done_what_comes_and_how_to_undo_it(settled: Perso
     copied = json.loads((settled.home / "manifest.json").read_text())["copied"]
     assert created == len(copied) + 1, "and the file of tool servers"
     assert "a brief of the work that it continues: up to 2,000 characters after a compaction" in err
+    assert "what its own summary must keep, in up to 1,500 characters" in err
     assert "how full its window is, from 60 % on" in err
     assert "asked at 50, 75 and 90 % of the window" in err
     assert "kept from stopping once, at 90 %" in err
     assert "start afresh" not in err
+    assert "has 6 tools, which take about" in err
+    assert "has 5 skills, and 6 lines about tools and skills in every session" in err
+    assert "a harness that runs now has to be started again" in err
+    assert "`holdfast setup --no-mcp` leaves the tools out" in err
     assert "to undo all of it: `holdfast unsetup`" in err
     assert "files: every file is as it should be already" in settled.types("setup", "--yes").err
+
+
+def test_without_tools_no_word_is_said_of_them(settled: Person) -> None:
+    err = settled.types("setup", "--no-mcp", "--yes").err
+    assert "how full its window is" in err
+    assert not re.search("tools|skills|no-mcp", err)
 
 
 def test_another_home_can_be_named(settled: Person, tmp_path: Path) -> None:

@@ -55,7 +55,9 @@ def _options(function: Callable[..., None]) -> Callable[..., None]:
         json_option("Print one JSON document: which files changed, and how."),
         click.option("--yes", is_flag=True, help="Do it without asking."),
         click.option("--dry-run", is_flag=True, help="Only print what would change, as a diff."),
-        click.option("--diff", "shows_diff", is_flag=True, help="Print each line that changes, too."),
+        click.option(
+            "--diff", "shows_diff", is_flag=True, help="Print each line that changes in your settings, too."
+        ),
         click.option("--project", "scoped", is_flag=True, help=alone),
         click.option("--home", "user_home", type=folder, metavar="DIR", help=whose),
         click.argument("names", metavar="[HARNESS]...", nargs=-1),

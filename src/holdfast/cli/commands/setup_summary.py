@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from holdfast import skills
 from holdfast.cli.printing import short_path
 from holdfast.core.brief.brief_input import Reason
 from holdfast.core.brief.budget import budget_for
+from holdfast.core.events.install_request import INSTRUCTIONS
 from holdfast.engine.briefing.resume import limit_of
 from holdfast.engine.engine import budget_settings_of
 from holdfast.engine.tools import table
@@ -56,13 +58,16 @@ def summary(
     lines.append(f"files: {files_line(report, home)}")
     lines += [
         f"\nfrom now on, a session of {titles(chosen)}",
-        *_promises(chosen, config, has_tools=has_tools),
+        *(f"{_INDENT}- {text}" for text in _injected(chosen, config)),
+        *(f"{_INDENT}- {text}" for text in _tools(has_guidance=root is None) if has_tools),
+        "a harness that runs now has to be started again: most read their hooks at the start only",
     ]
     option = " --project" if root else ""
     if not config.checkpoint.model:
         lines.append("\nno model is asked, and nothing leaves this machine")
+    without_tools = f"; `holdfast setup{option} --no-mcp` leaves the tools out" if has_tools else ""
     lines += [
-        "a setting turns each of these off: `holdfast config`",
+        f"a setting turns each of these off: `holdfast config`{without_tools}",
         f"to undo all of it: `holdfast unsetup{option}`; to check the connection: `holdfast doctor`",
     ]
     return "\n".join(lines)
@@ -88,12 +93,13 @@ def titles(chosen: Sequence[Harness]) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
-def _promises(chosen: Sequence[Harness], config: Config, *, has_tools: bool) -> Iterator[str]:
-    for text in _injected(chosen, config):
-        yield f"{_INDENT}- {text}"
-    if has_tools:
-        tools, tokens = len(table.names()), table.token_cost()
-        yield f"{_INDENT}- has {tools} tools, which take about {tokens:,} tokens of its window"
+def _tools(*, has_guidance: bool) -> Iterator[str]:
+    """What agents can use by themselves, and what they read about it."""
+    count, tokens = len(table.names()), table.token_cost()
+    yield f"has {count} tools, which take about {tokens:,} tokens of its window"
+    if has_guidance:
+        lines = sum(map(bool, INSTRUCTIONS.splitlines()))
+        yield f"has {len(skills.shipped())} skills, and {lines} lines about tools and skills in every session"
 
 
 def _injected(chosen: Sequence[Harness], config: Config) -> Iterator[str]:
@@ -104,6 +110,8 @@ def _injected(chosen: Sequence[Harness], config: Config) -> Iterator[str]:
             "is given a brief of the work that it continues: "
             f"up to {compacted:,} characters after a compaction, and up to {started:,} at a start"
         )
+        noted = _longest(Reason.SUMMARY, chosen, config)
+        yield f"is told what its own summary must keep, in up to {noted:,} characters, if it takes that"
     if config.pressure.show_in_context:
         percent = config.pressure.show_from_percent
         yield f"is told with each prompt how full its window is, from {percent} % on"
