@@ -86,6 +86,7 @@ def session(claude: Claude, server: ModelServer, product: Product) -> Iterator[M
             ("after remember and recall", lambda: use_memory(stream, server)),
             ("after 20 more prompts", lambda: [stream.ask(f"Go on with part {n}.") for n in range(20)]),
             ("with a window that is nearly half full", lambda: approach_threshold(stream, server)),
+            ("a minute and a half later", lambda: time.sleep(90.0)),
         ]
         for name, step in steps:
             step()

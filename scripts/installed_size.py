@@ -1,4 +1,4 @@
-"""What an installation weighs: every distribution of a fresh environment, and what needs it.
+"""What an installation weighs: every distribution of a fresh environment, what needs it, and what extras add.
 
     python scripts/installed_size.py             # builds a wheel of this tree and installs it
     python scripts/installed_size.py --wheel W   # installs this wheel
@@ -16,6 +16,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import tomllib
 import venv
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -40,6 +41,13 @@ PURPOSES: Final = {
     "watchfiles": "sees when a transcript grows",
 }
 """What each distribution that `pyproject.toml` names is for; the others say which of these needs them."""
+
+EXTRAS: Final = {
+    "anthropic": "a model of this vendor writes handovers (`checkpoint.model`)",
+    "backup": "encrypts the file of `holdfast backup`",
+    "openai": "a model behind an API of this kind writes handovers (`checkpoint.model`)",
+}
+"""What each extra of `pyproject.toml` is for."""
 
 LISTING: Final = """
 import json, sys
@@ -75,9 +83,22 @@ def main() -> int:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         wheel = arguments.wheel or built(Path(folder))
-        found = sorted(installed(wheel, Path(folder) / "venv"), key=lambda one: -one.size)
-    report(found, as_json=arguments.json)
+        found = sorted(installed(str(wheel), Path(folder) / "venv"), key=lambda one: -one.size)
+        plain = {one.name for one in found}
+        added = {
+            extra: [
+                one for one in installed(f"{wheel}[{extra}]", Path(folder) / extra) if one.name not in plain
+            ]
+            for extra in extras()
+        }
+    report(found, added, as_json=arguments.json)
     return 0
+
+
+def extras() -> list[str]:
+    """The extras that `pyproject.toml` names."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return sorted(project["optional-dependencies"])
 
 
 def built(folder: Path) -> Path:
@@ -88,12 +109,12 @@ def built(folder: Path) -> Path:
     return wheel
 
 
-def installed(wheel: Path, folder: Path) -> Iterator[Installed]:
-    """Everything in a new environment with nothing but that wheel and what it needs."""
+def installed(wheel: str, folder: Path) -> Iterator[Installed]:
+    """Everything in a new environment with nothing but that wheel, its extra, and what they need."""
     venv.create(folder, with_pip=False)
     python = folder / ("Scripts" if sys.platform == "win32" else "bin") / "python"
     pip = [sys.executable, "-m", "pip", "--python", str(python), "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*pip, "install", str(wheel)], check=True, stdout=sys.stderr)
+    subprocess.run([*pip, "install", wheel], check=True, stdout=sys.stderr)
     site = "import sysconfig; print(sysconfig.get_path('purelib'))"
     packages = printed(python, site).strip()
     rows: list[dict[str, Any]] = json.loads(printed(python, LISTING, packages))
@@ -119,16 +140,23 @@ def purpose(one: Installed, found: list[Installed]) -> str:
     return PURPOSES.get(one.name) or f"needed by {', '.join(needed_by)}"
 
 
-def report(found: list[Installed], *, as_json: bool) -> None:
+def report(found: list[Installed], added: dict[str, list[Installed]], *, as_json: bool) -> None:
     rows = [{"name": one.name, "mb": round(one.megabytes, 1), "for": purpose(one, found)} for one in found]
     total = round(sum(one.megabytes for one in found), 1)
+    more = [
+        {"extra": extra, "mb": round(sum(one.megabytes for one in distributions), 1), "for": EXTRAS[extra]}
+        for extra, distributions in added.items()
+    ]
     if as_json:
-        print(json.dumps({"total_mb": total, "distributions": rows}))
+        print(json.dumps({"total_mb": total, "distributions": rows, "extras": more}))
         return
     print("| distribution | MB | what for |\n|---|--:|---|")
     for row in rows:
         print(f"| {row['name']} | {row['mb']} | {row['for']} |")
     print(f"| **all** | **{total}** | target: {TARGET_MB} |")
+    print("\n| extra | MB more | what for |\n|---|--:|---|")
+    for row in more:
+        print(f"| `holdfast[{row['extra']}]` | {row['mb']} | {row['for']} |")
 
 
 if __name__ == "__main__":

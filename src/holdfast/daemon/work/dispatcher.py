@@ -85,8 +85,11 @@ ANSWER_TIME = 0.6
 SETTLING_TIME = 0.18
 """How long an answer may wait for a record that its transcript is about to show; the hook waits 0.3 s."""
 LOOK_AGAIN = 0.03
-UNUSED_TIME = 900.0
-"""How long a model stays loaded that nothing uses; loading the token counter again takes a hook 0.3 s."""
+EMBEDDER_UNUSED_TIME = 900.0
+"""How long the embedder stays loaded while nothing uses it."""
+COUNTER_UNUSED_TIME = 60.0
+"""The same for the token counter: it takes 44 MB, and one prompt or two of each threshold need it. Loading it
+again takes a hook 0.3 s."""
 LARGEST_PID = (1 << 32) - 1
 LARGEST_START = (1 << 63) - 1
 LATEST = 253_402_300_799_999
@@ -534,7 +537,10 @@ class Dispatcher:
         return maintain.prune(self.engine, days, loaded.records)
 
     def _drop_unused_models(self) -> None:
-        dropped = [model.drop_unused(UNUSED_TIME) for model in (self._embedder, self._token_counter)]
+        dropped = (
+            self._embedder.drop_unused(EMBEDDER_UNUSED_TIME),
+            self._token_counter.drop_unused(COUNTER_UNUSED_TIME),
+        )
         if any(dropped):
             return_memory()
 

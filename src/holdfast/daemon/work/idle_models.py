@@ -1,6 +1,6 @@
 """Models that are loaded on first use, and dropped when nothing has used them for a while.
 
-The token counter takes 43 MB and is needed when a window is about to reach a threshold: a few times a day.
+The token counter takes 44 MB and is needed when a window is about to reach a threshold: a few times a day.
 """
 
 from __future__ import annotations
