@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +15,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML  # type: ignore[import-not-found,unused-ignore]
 
+from scripts.build_site import SITE
 from tests.release.conftest import ROOT
 
 SERVICE = ROOT / ".github"
@@ -105,16 +108,46 @@ def test_three_systems_and_every_python_of_the_classifiers_are_tested() -> None:
     assert [system.partition("-")[0] for system in systems] == ["ubuntu", "macos", "windows"]
 
 
-def test_only_the_upload_may_ask_for_an_identity_and_no_secret_is_used() -> None:
+UPLOADS = {
+    "release.yml: publish": ("pypi", {"id-token": "write"}),
+    "site.yml: deploy": ("github-pages", {"id-token": "write", "pages": "write"}),
+}
+"""The jobs that may ask for an identity, with their environment and permissions."""
+
+
+def test_only_the_uploads_may_ask_for_an_identity_and_no_secret_is_used() -> None:
     asking = {name: job for name, job in jobs() if "id-token" in job.get("permissions", {})}
-    assert list(asking) == ["release.yml: publish"]
-    publish = asking["release.yml: publish"]
-    assert publish["permissions"] == {"id-token": "write"}
-    assert publish["environment"] == "pypi"
-    assert not [step for step in publish["steps"] if "run" in step]
+    assert {name: (job["environment"], job["permissions"]) for name, job in asking.items()} == UPLOADS
+    assert not [step for job in asking.values() for step in job["steps"] if "run" in step]
     for file in WORKFLOWS:
         assert read(file)["permissions"] == {"contents": "read"}
         assert "secrets." not in file.read_text(encoding="utf-8")
+
+
+def test_only_what_attaches_files_to_a_release_may_write_to_the_repository() -> None:
+    assert [name for name, job in jobs() if "contents" in job.get("permissions", {})] == [
+        "release.yml: attach"
+    ]
+
+
+def test_the_archives_for_gemini_cli_have_the_extension_at_their_root(tmp_path: Path) -> None:
+    (step,) = (
+        step for name, step in steps() if name == "release.yml: attach" and "tar " in step.get("run", "")
+    )
+    shutil.copytree(ROOT / "extensions", tmp_path / "extensions")
+    subprocess.run(["sh", "-e", "-c", step["run"]], cwd=tmp_path, check=True)
+    for system in ("linux", "darwin"):
+        with tarfile.open(tmp_path / "extension" / f"{system}.holdfast.tar.gz") as archive:
+            names = {name.removeprefix("./") for name in archive.getnames()}
+        held = ROOT / "extensions" / "gemini"
+        assert names >= {str(file.relative_to(held)) for file in held.rglob("*") if file.is_file()}
+
+
+def test_the_site_is_published_from_where_it_is_built() -> None:
+    paths = [
+        step["with"]["path"] for name, step in steps() if "upload-pages-artifact" in step.get("uses", "")
+    ]
+    assert [ROOT / path for path in paths] == [SITE]
 
 
 def test_pre_commit_uses_the_tools_of_the_repository() -> None:
