@@ -144,7 +144,11 @@ def report(found: list[Installed], added: dict[str, list[Installed]], *, as_json
     rows = [{"name": one.name, "mb": round(one.megabytes, 1), "for": purpose(one, found)} for one in found]
     total = round(sum(one.megabytes for one in found), 1)
     more = [
-        {"extra": extra, "mb": round(sum(one.megabytes for one in distributions), 1), "for": EXTRAS[extra]}
+        {
+            "extra": extra,
+            "mb": round(sum(one.megabytes for one in distributions), 1),
+            "for": EXTRAS.get(extra, ""),
+        }
         for extra, distributions in added.items()
     ]
     if as_json:

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tomllib
 import venv
 import zipfile
 from pathlib import Path
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from scripts.distributions import DistributionError, Distributions, build, check, machine_paths
+from scripts.installed_size import EXTRAS, OWN, PURPOSES, normal
 from tests.release.conftest import ROOT
 
 TIME = 1_763_424_000
@@ -155,3 +157,14 @@ def test_a_consumers_mypy_sees_the_types_of_an_installed_wheel(built: Distributi
         check=False,
     )
     assert done.stdout.splitlines() == SEEN
+
+
+def test_the_page_on_performance_says_what_each_package_and_extra_is_for() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    page = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
+    rows = {
+        cells[1].strip(): cells[3].strip() for line in page.splitlines() if len(cells := line.split("|")) == 5
+    }
+    assert {OWN, *map(normal, project["dependencies"])} == PURPOSES.keys()
+    assert {name: rows.get(name) for name in PURPOSES} == PURPOSES
+    assert {extra: rows.get(f"`holdfast[{extra}]`") for extra in project["optional-dependencies"]} == EXTRAS

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.cli.commands.plugin import pluggable, plugin_files
+from holdfast.harnesses.base import Harness, Pluggable
 from tests.cli.conftest import HARNESS, Person
 
 ROOT = Path(__file__).parents[3]
@@ -46,6 +47,15 @@ def test_it_prints_each_file_and_how_to_install_it(person: Person) -> None:
 def test_its_help_names_the_harnesses_that_have_one(person: Person) -> None:
     listed = re.findall(r"HARNESS is one of: (.*)\.", person.types("plugin", "--help").out)
     assert listed == [", ".join(one.name for one in pluggable())]
+
+
+@pytest.mark.parametrize("harness", pluggable(), ids=lambda harness: harness.name)
+def test_the_page_of_a_harness_shows_the_commands_that_are_printed(harness: Harness) -> None:
+    assert isinstance(harness, Pluggable)
+    page = (ROOT / "docs" / "harnesses" / f"{harness.name}.md").read_text(encoding="utf-8")
+    shown = [line.partition("  #")[0].rstrip() for line in page.splitlines()]
+    commands = [line for line in harness.install_commands("PATH") if not line.startswith("#")]
+    assert [line for line in commands if line not in shown] == []
 
 
 def test_as_json(person: Person) -> None:
