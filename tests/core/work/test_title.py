@@ -41,6 +41,15 @@ REQUESTS = {
     "Please do these two things in the shop:\n1. Round order totals in pricing.py.\n2. Refuse refunds.": (
         "Round order totals in pricing.py"
     ),
+    "I want to migrate this app from\n  @acme/queries to prisma.\n  It is a large one": (
+        "Migrate this app from @acme/queries to prisma"
+    ),
+    "ehh, can you close the stale database cursors": "Close the stale database cursors",
+    "B) add a hook for the end of a session": "Add a hook for the end of a session",
+    "You are an experienced developer, skilled in Go.\n\nRename the writer module.": (
+        "Rename the writer module"
+    ),
+    "You are the reviewer of the payments service": "You are the reviewer of the payments service",
     "Refactor the parser:\n- split the reader\n- name it": "Refactor the parser",
 }
 
