@@ -64,6 +64,7 @@ def test_the_newest_request_that_says_what_the_work_is_about_wins() -> None:
     assert title_of_trail(trail(first)) == first
     assert title_of_trail(trail(first, second)) == second
     for errand in (
+        "oh whoops, accidentally switched the staging branches",
         "continue",
         "commit and push",
         "/init",

@@ -174,7 +174,7 @@ _UNSPACED: Final = compiled(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 _OPENING: Final = compiled(
     r"\s*(?:(?:ok(?:ay)?|yes|yep|yeah|yup|no|nope|sure|great|good|cool|nice|perfect|awesome|thanks?(?: you)?|"
     r"thx|hi|hello|hey|wait|oh|ah|hmm+|um+|uh+|sorry|well|fair enough|"
-    r"e+h+|u+gh+|a+r+gh+|whoops|oops|haha|never ?mind|actually|also|and|but|so|now|"
+    r"e+h+|u+gh+|a+r+gh+|haha|never ?mind|actually|also|and|but|so|now|"
     r"then|next|just|pls|quick (?:thing|question|one)|question|q|btw|regarding|again|maybe|i think|"
     r"(?:implement|execute|follow) the following plan|without doing any changes)(?![\w'/.-])"
     r"[\s,.:;!?—–-]*"
@@ -207,7 +207,8 @@ _REFERS_BACK: Final = compiled(
 )
 """How a request begins that cannot be understood without the one before it: "add them", "use that method"."""
 _CORRECTION: Final = compiled(
-    r"\s*(?:no|nope|wait|stop|sorry|not (?:that|this|so))\b\s*[,.:;!—–-]", re.IGNORECASE
+    r"\s*(?:(?:no|nope|wait|stop|sorry|not (?:that|this|so))\b\s*[,.:;!—–-]|(?:oh\W+)?(?:whoops|oops)\b)",
+    re.IGNORECASE,
 )
 """How a request begins that corrects the work instead of naming it."""
 _ROLE: Final = compiled(r"(?:you(?:'re| are)|act as) (?:an?|the|my|our)\b", re.IGNORECASE)
