@@ -186,13 +186,15 @@ def test_long_names_of_projects_and_handoffs_can_be_copied_from_a_terminal() -> 
                         last_seen_at=0, sessions=4)  # fmt: skip
     with redirect_stdout(_Terminal()) as printed:
         handoff.print_handoffs([("Finish the work on hooks of every harness", "open", "2 days ago", name)])
+        handoff.print_handoffs([("Finish it", "consumed 5 min ago by session 7c1e2a90", "2 days ago", name)])
         project.print_projects([row], {row.project_id: ""})
         project.print_projects([row], {row.project_id: "github.com/acme/ledger"})
     lines = printed.getvalue().splitlines()
     assert lines[1] == f"  open  {name}"
     facts = "  7a6ae7a3f1de996f  4 sessions  ~/work/ledger/.worktrees/a-branch (gone)"
-    assert lines[3] == facts
-    assert lines[5:] == [facts, "  for other machines: github.com/acme/ledger"]
+    assert lines[3:5] == ["  consumed 5 min ago by session 7c1e2a90", f"  {name}"]
+    assert lines[6] == facts
+    assert lines[8:] == [facts, "  for other machines: github.com/acme/ledger"]
     assert max(map(len, lines)) <= 80
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 
 import click
 import pytest
@@ -135,3 +136,24 @@ def test_every_option_of_the_group_that_lists_is_its_own() -> None:
     group = holdfast.get_command(context, "checkpoints")
     assert isinstance(group, click.Group)
     assert group.list_commands(context) == ["take"]
+
+
+def contexts(context: click.Context) -> Iterator[click.Context]:
+    """A command and all below it."""
+    yield context
+    if isinstance(context.command, click.Group):
+        for name in context.command.list_commands(context):
+            command = context.command.get_command(context, name)
+            if command is not None:
+                yield from contexts(click.Context(command, info_name=name, parent=context))
+
+
+def test_no_help_is_wider_than_a_terminal() -> None:
+    top = click.Context(holdfast, info_name="holdfast", terminal_width=80, **holdfast.context_settings)
+    lines = [
+        f"{context.command_path}: {line}"
+        for context in contexts(top)
+        for line in context.get_help().splitlines()
+        if len(line) > 80
+    ]
+    assert lines == []

@@ -57,7 +57,7 @@ def resolved_id(store: Store, kind: RowKind, name: str) -> str:
     # In order, the id itself comes before all that begin with it.
     if ids[0] == name or len(ids) == 1:
         return ids[0]
-    raise ambiguous(kind.value, name, [_candidate(store, kind, id) for id in ids])
+    raise ambiguous(kind.value, name, [candidate(store, kind, id) for id in ids])
 
 
 def only_id(store: Store, kind: RowKind, name: str) -> str:
@@ -94,7 +94,8 @@ def missing(kind: RowKind, name: str) -> NoReturn:
     raise NotThere(f"there is no {kind} `{name}`", _LISTED[kind])
 
 
-def _candidate(store: Store, kind: RowKind, id: str) -> str:
+def candidate(store: Store, kind: RowKind, id: str) -> str:
+    """An id as an error offers it: its short form, and the title if it is a session's."""
     session = store.session(id) if kind is RowKind.SESSION else None
     title = f" (“{title_of(session)}”)" if session and title_of(session) else ""
     return f"`{short_id(store, kind, id)}`{title}"

@@ -95,3 +95,14 @@ def test_processes_that_make_the_id_at_once_agree_and_what_is_no_id_is_replaced(
     other = machine_id.read_or_make(tmp_path)
     assert other not in ("", id)
     assert [each.name for each in tmp_path.iterdir()] == [machine_id.NAME]
+
+
+def test_a_name_is_taken_back_of_the_worktree_that_one_is_in(person: Person, repo: Path) -> None:
+    tree = person.root / "tree"
+    run_git(repo, "worktree", "add", "-q", "-b", "side", str(tree))
+    assert person.types("hub", "bind", "notes", cwd=repo).status == 0
+    assert person.types("status", cwd=tree).status in (0, 1)
+    for place, name in ((tree, "notes"), (repo, "other")):
+        person.types("hub", "bind", name, cwd=place)
+        done = person.types("hub", "unbind", cwd=place)
+        assert done.err.startswith(f"`{place}` is known as `github.com/acme/shop`"), done.err

@@ -77,6 +77,14 @@ def test_what_is_from_before_a_date_goes(busy: Person, date: str, left: int) -> 
         assert done.out == "there is nothing to forget\n"
 
 
+def test_an_ambiguous_session_is_answered_with_short_ids_and_titles(busy: Person) -> None:
+    for key in ("0199aa11-7a6a-e7a3", "0199aa22-7a6a-e7a3"):
+        busy.prompts("Split the parser into two modules", session=key)
+    done = busy.types("forget", "--session", "0199")
+    title = "(“Split the parser into two modules”)"
+    assert done.err.startswith(f"error: several sessions begin with `0199`: `0199aa11` {title}, `0199aa22` (")
+
+
 @pytest.mark.parametrize(
     ("words", "message", "hint"),
     [
@@ -85,7 +93,8 @@ def test_what_is_from_before_a_date_goes(busy: Person, date: str, left: int) -> 
             "nothing is kept of a session `frist-session`",
             "did you mean `first-session` or `second-session`?",
         ),
-        (("--session", ""), "nothing is kept of a session ``", "did you mean "),
+        (("--session", ""), "nothing is kept of a session ``", "`holdfast sessions` lists them"),
+        (("--session", "zz"), "nothing is kept of a session `zz`", "`holdfast sessions` lists them"),
         (("--before", "yesterday"), "`yesterday` is no date", "write it like 2026-01-31"),
         (("--all",), "forget asks before it removes anything", "--yes"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -81,3 +82,8 @@ def test_an_imported_session_can_be_shown_and_handed_over(owner: Person) -> None
     made = owner.types("handoff", "create", "Go on with the index", "--json").json
     assert made["session"] == "s1"
     assert "app.py" in made["text"]
+    noted = owner.types("handoff", "create", "Go on", "--next", "the second index")
+    assert "note: of the last session here: s1 “Why is it slow?”, 24 h ago" in noted.err
+    written = Path(noted.out.strip()).read_text()
+    assert "app.py" in written
+    assert "the second index" in written

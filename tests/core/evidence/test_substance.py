@@ -134,6 +134,7 @@ Feb 9 09:56:50.955 |DEBUG| hook completed
 level=info component=hooks duration_ms=166 done
 [… 16429 characters left out …]
 `a/b.go`
+-e95e-4431","component":"rows","number":1,"is_new":true}
 ✓ led-7 · Rename the option [P2 · CLOSED]
 """
 REQUESTS = """
@@ -143,6 +144,7 @@ path: ./scripts/aggregate.js
 High severity bugs come first.
 Rename `a/b.go` to `c.go`
 Set retries=3 for uploads
+This one still fails: {"time":"09:56","level":"DEBUG","msg":"hook invoked"}
 请重命名这个选项
 """
 

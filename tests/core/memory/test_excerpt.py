@@ -16,7 +16,7 @@ def marked(text: str, *words: str) -> list[str]:
 
 def test_the_sentence_with_most_words_is_chosen_and_the_first_if_none_has_any() -> None:
     assert matching_sentence(TEXT, ["hook", "retry"]) == "Retries of the hook are capped at five!"
-    assert matching_sentence(TEXT, ["hooks"]) == "Retries of the hook are capped at five!"
+    assert matching_sentence(TEXT, ["hooks"]) == "Nobody waits for hooks."
     assert matching_sentence(TEXT, ["port"]) == "The daemon starts late."
     assert matching_sentence("", ["port"]) == ""
 
@@ -42,3 +42,16 @@ def test_an_excerpt_fits_and_spans_lie_in_the_text(text: str, words: list[str], 
     shown = excerpt(sentence, words, limit)
     assert len(shown) <= limit
     assert all(0 <= start < end <= len(shown) for start, end in matching_spans(shown, words))
+
+
+def test_a_word_as_it_is_counts_more_than_one_that_only_begins_alike() -> None:
+    text = "All tests pass. Then it adds `hash_password`. Done."
+    words = ("postgres", "password", "rotation")
+    assert matching_sentence(text, words) == "Then it adds `hash_password`."
+
+
+def test_a_part_of_a_name_is_marked() -> None:
+    text = "It adds hash_password and passwords."
+    marked = [text[start:stop] for start, stop in matching_spans(text, ["password"])]
+    assert marked == ["password", "passwords"]
+    assert [text[a:b] for a, b in matching_spans(text, ["hash_password"])] == ["hash_password"]

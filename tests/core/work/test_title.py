@@ -41,6 +41,15 @@ REQUESTS = {
     "Please do these two things in the shop:\n1. Round order totals in pricing.py.\n2. Refuse refunds.": (
         "Round order totals in pricing.py"
     ),
+    "I want to migrate this app from\n  @acme/queries to prisma.\n  It is a large one": (
+        "Migrate this app from @acme/queries to prisma"
+    ),
+    "ehh, can you close the stale database cursors": "Close the stale database cursors",
+    "B) add a hook for the end of a session": "Add a hook for the end of a session",
+    "You are an experienced developer, skilled in Go.\n\nRename the writer module.": (
+        "Rename the writer module"
+    ),
+    "You are the reviewer of the payments service": "You are the reviewer of the payments service",
     "Refactor the parser:\n- split the reader\n- name it": "Refactor the parser",
 }
 
@@ -55,6 +64,7 @@ def test_the_newest_request_that_says_what_the_work_is_about_wins() -> None:
     assert title_of_trail(trail(first)) == first
     assert title_of_trail(trail(first, second)) == second
     for errand in (
+        "oh whoops, accidentally switched the staging branches",
         "continue",
         "commit and push",
         "/init",

@@ -89,6 +89,8 @@ def put_brief_of_everything(found: Furnished) -> str:
     """A brief that says something from each kind of source; the path of its page."""
     at, root = found.at, found.project.root
     items = (
+        # It contains the sentence below, which is not from there.
+        Item("Changed since", "Use the cart.md: gone since", at, "world", "since", rendered=True),
         Item("Goal", "Use the cart", at, "r1", "goal", rendered=True),
         Item("Done", "`ls` failed", at + 2, "", "check", rendered=True),
         Item("Rules", "Refused by the user: `rm`", at + 999, "", "reply", rendered=True),
@@ -97,7 +99,7 @@ def put_brief_of_everything(found: Furnished) -> str:
         Item("Where", "a/two.py", at, f"{root}/a/two.py", "read", lead="Read last", rendered=True),
     )
     lines = (
-        *(f"- {item.text}" for item in items[:3]),
+        *(f"- {item.text}" for item in items[1:4]),
         "- Changed: src/cart.py",
         "- Read last: a/{one, two}.py",
     )

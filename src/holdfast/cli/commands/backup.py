@@ -38,7 +38,7 @@ passphrase_file = click.option(
 
 @command(
     "holdfast backup ~/holdfast.backup",
-    "holdfast backup /media/usb/holdfast.backup --passphrase-file ~/.backup-passphrase --yes",
+    "holdfast backup /mnt/holdfast.backup --passphrase-file ~/passphrase --yes",
 )
 @click.argument("file", type=click.Path(path_type=Path))
 @passphrase_file
@@ -81,7 +81,7 @@ def backup(*, file: Path, passphrase_file: Path | None, agreed: bool, as_json: b
 
 @command(
     "holdfast restore ~/holdfast.backup",
-    "holdfast restore ~/holdfast.backup --passphrase-file ~/.backup-passphrase --replace",
+    "holdfast restore ~/holdfast.backup --passphrase-file ~/passphrase --yes",
 )
 @click.argument("file", type=click.Path(path_type=Path))
 @passphrase_file

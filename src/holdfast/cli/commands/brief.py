@@ -54,8 +54,8 @@ _STARTS = "How the session starts: startup, clear or compact; else startup."
     "holdfast brief --session 3f2a",
     "holdfast brief --given 3f2a",
     "holdfast brief --harness HARNESS --transcript session.jsonl --until-line 200",
-    "holdfast brief --harness HARNESS --transcript session.jsonl --ask > question.txt",
-    "holdfast brief --harness HARNESS --transcript session.jsonl --answer answer.md",
+    "holdfast brief --harness HARNESS --transcript s.jsonl --ask > question.txt",
+    "holdfast brief --harness HARNESS --transcript s.jsonl --answer answer.md",
 )
 @project_option()
 @click.option("--harness", "name", metavar="HARNESS", help="Whose transcript it is.")

@@ -21,7 +21,7 @@ SESSIONS_LOOKED_AT = 50
 
 @command(
     "holdfast checkpoints take",
-    "holdfast checkpoints take --digest 'Parser done; next: the writer, tests first.'",
+    "holdfast checkpoints take --digest 'Parser done; next: the writer'",
     "git log -3 | holdfast checkpoints take --digest -",
 )
 @click.option("--digest", metavar="TEXT", help="Its words, kept as they are but for secrets; - reads stdin.")

@@ -8,7 +8,7 @@ import click
 
 from holdfast.cli import access
 from holdfast.cli.options import command, group, json_option, project_option
-from holdfast.cli.printing import give_json, say
+from holdfast.cli.printing import give_json, home_path, say
 from holdfast.core.events.world import Project
 from holdfast.core.sharing.identity import SharedIdentity
 from holdfast.engine.repository import projects, shared_identity
@@ -44,7 +44,7 @@ def bind(*, name: str, project: Path | None, as_json: bool) -> None:
         here = access.register_project(engine, project)
         if not engine.store.sites_of(here.project_id):
             raise HoldfastError(
-                f"nothing is captured of `{here.root}`, so there is nothing to share",
+                f"nothing is captured of `{home_path(here.root)}`, so there is nothing to share",
                 "`holdfast config capture.exclude` shows which projects are excluded",
             )
         identity = shared_identity.bind(engine.store, here, name, access.now())
@@ -61,9 +61,10 @@ def unbind(*, name: str, project: Path | None, as_json: bool) -> None:
     What was shared under that name no longer reaches this project.
     """
     with access.writable_engine() as engine:
-        here = projects.project_named(engine, access.project_at(project).project_id)
+        where = access.project_at(project)
+        here = projects.project_named(engine, where.project_id)
         identity = shared_identity.unbind(engine.store, here, name)
-    _tell(here, identity, as_json=as_json)
+    _tell(where, identity, as_json=as_json)
 
 
 def _tell(project: Project, identity: SharedIdentity, *, as_json: bool) -> None:
@@ -71,7 +72,7 @@ def _tell(project: Project, identity: SharedIdentity, *, as_json: bool) -> None:
         give_json({"root": project.root, **shared_identity_row(project.project_id, identity)})
         return
     known = f"as `{identity.name}`" if identity.name else "on this machine only"
-    say(f"`{project.root}` is known {known}")
+    say(f"`{home_path(project.root)}` is known {known}")
     if identity.former:
         say(f"former names: {', '.join(identity.former)}; `holdfast hub unbind NAME` removes one")
 

@@ -15,7 +15,7 @@ import click
 from holdfast import config, harnesses
 from holdfast.cli import access
 from holdfast.cli.options import command, json_option, moment
-from holdfast.cli.printing import give, give_json, give_table, home_path, say, working
+from holdfast.cli.printing import give, give_json, give_table, home_path, line_width, say, short_path, working
 from holdfast.core.events.world import Project
 from holdfast.core.text.strings import many
 from holdfast.core.text.untrusted import printable
@@ -222,12 +222,14 @@ def _tell_of_former(listing: Survey) -> None:
 def _show(listing: Survey) -> None:
     rows = _rows(listing)
     if rows:
+        # A terminal shows the end of a long path in one line; a pipe gets all of it.
+        path = short_path if line_width() else home_path
         give_table(
             ("harness", "project", "sessions", "MB", "from", "to"),
             [
                 (
                     row.harness,
-                    home_path(row.project) or "(not known)",
+                    path(row.project) or "(not known)",
                     str(row.sessions),
                     f"{row.bytes / MB:.1f}",
                     row.first[:10],

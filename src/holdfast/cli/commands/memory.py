@@ -46,7 +46,7 @@ SOURCE: Final = "cli"
 @command(
     "holdfast remember 'The staging database is on port 5433'",
     "holdfast remember 'critical: never push to main' --scope user",
-    "holdfast remember '[deploy, ops]: Releases go out on Tuesdays' --importance 0.8",
+    "holdfast remember '[deploy, ops]: We release on Tuesdays' --importance 0.8",
     "holdfast remember --jsonl - < memories.jsonl",
 )
 @click.argument("words", metavar="[TEXT]...", nargs=-1)

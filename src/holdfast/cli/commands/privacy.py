@@ -14,11 +14,11 @@ import click
 from holdfast import config
 from holdfast.cli import access
 from holdfast.cli.options import command, group, json_option, moment, project_option
-from holdfast.cli.printing import give, give_json, give_table, say, working
+from holdfast.cli.printing import folded, give, give_json, give_table, line_width, say, working
 from holdfast.core.redaction.redact import redact
 from holdfast.core.text.strings import quantity, shortened
 from holdfast.daemon.local import client
-from holdfast.engine.ids import ambiguous
+from holdfast.engine.ids import ambiguous, candidate
 from holdfast.engine.liveness import lock_holder, spooled_hook_events
 from holdfast.engine.memory.remember import audit_memories as doubtful
 from holdfast.engine.memory.remember import named_memory
@@ -38,19 +38,21 @@ from holdfast.engine.repository.projects import by_name, last_in_place, resolve
 from holdfast.engine.upkeep import recover_store
 from holdfast.engine.upkeep.maintain import prune_all, would_prune
 from holdfast.errors import DaemonAway, HoldfastError
-from holdfast.stores.base import Store
+from holdfast.stores.base import RowKind, Store
 from holdfast.stores.store_files import set_aside_stores
 
 FORGETTING_TIME = 600.0
 NEAREST = 3
+ALIKE = 0.5
+"""How alike a key must be to be suggested, of 1."""
 KINDS = (
-    ("sessions", "session"),
-    ("events", "event"),
-    ("checkpoints", "checkpoint"),
-    ("receipts", "receipt"),
-    ("documents", "document"),
-    ("memories", "memory"),
-    ("hook_events", "hook event"),
+    ("sessions", "session", "sessions"),
+    ("events", "event", "events"),
+    ("checkpoints", "checkpoint", "checkpoints"),
+    ("receipts", "brief", "briefs"),
+    ("documents", "searchable text", "searchable texts"),
+    ("memories", "memory", "memories"),
+    ("hook_events", "hook event", "hook events"),
 )
 
 
@@ -121,7 +123,7 @@ def carry_out(where: Path, choice: Choice, *, dry_run: bool, yes: bool, as_json:
         give_json(asdict(expected))
         return
     for line in _count_lines(expected, "would be " if dry_run else ""):
-        give(line)
+        give(folded(line, line_width(), "  "))
     for path in expected.left:
         say(f"note: `{path}` says it too; that file is yours, so it was left as it is")
     for key in heirs:
@@ -175,10 +177,11 @@ def _key(store: Store, beginning: str) -> str:
     if len(matches) == 1:
         return matches[0]
     if matches:
-        raise ambiguous("session", beginning, [f"`{key}`" for key in matches])
-    near = difflib.get_close_matches(beginning, keys, n=NEAREST, cutoff=0.0)
+        raise ambiguous("session", beginning, [candidate(store, RowKind.SESSION, key) for key in matches])
+    near = difflib.get_close_matches(beginning, keys, n=NEAREST, cutoff=ALIKE)
     nearest = " or ".join(f"`{key}`" for key in near[:NEAREST])
-    hint = f"did you mean {nearest}?" if near else "nothing is kept of any session"
+    usual = "`holdfast sessions` lists them" if keys else "nothing is kept of any session"
+    hint = f"did you mean {nearest}?" if near else usual
     raise HoldfastError(f"nothing is kept of a session `{beginning}`", hint)
 
 
@@ -219,7 +222,7 @@ def _forgotten(where: Path, choice: Choice) -> Forgotten:
 
 
 def _count_lines(forgotten: Forgotten, mood: str) -> Iterator[str]:
-    parts = [quantity(count, one, many) for many, one in KINDS if (count := getattr(forgotten, many))]
+    parts = [quantity(count, one, many) for name, one, many in KINDS if (count := getattr(forgotten, name))]
     yield f"{mood}forgotten: {', '.join(parts)}" if parts else "there is nothing to forget"
     if count := forgotten.mentions:
         yield f"{mood}rewritten: {quantity(count, 'other row')} that said it"

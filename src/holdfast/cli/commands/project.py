@@ -113,7 +113,7 @@ def _tell(before: Resolution, after: Resolution, *, as_json: bool) -> None:
     if as_json:
         give_json({"path": root, "project_id": now, "previous_project_id": was})
         return
-    say(f"`{root}` belongs to the project {now} now")
+    say(f"`{home_path(root)}` belongs to the project {now} now")
     if before.verdict is not None and not isinstance(before.verdict, New):
         say(f"what was kept here until now stays with {was}; `holdfast project bind {was}` goes back to it")
 

@@ -146,7 +146,8 @@ def expand(*, id: str, all_projects: bool, project: Path | None, as_json: bool) 
         finding = recalling.expand(engine, place, id, all_projects=all_projects)
     if finding is None:
         raise HoldfastError(
-            f"nothing here has the id `{id}`", "`holdfast recall` shows ids, `--all-projects` those of all"
+            f"nothing here has the id `{id}`",
+            "`holdfast recall` shows ids; `--all-projects` also finds what is of another project",
         )
     if as_json:
         give_json(text_row(finding))

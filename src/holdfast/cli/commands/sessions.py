@@ -316,7 +316,7 @@ def _moment(iso: str) -> int:
     "holdfast checkpoints",
     "holdfast checkpoints --all --limit 3 --json",
     "holdfast checkpoints --search 'migration index'",
-    "holdfast checkpoints take --digest 'Parser done; next: the writer, tests first.'",
+    "holdfast checkpoints take --digest 'Parser done; next: the writer'",
 )
 @click.option("--session", default="", metavar="KEY", help="Of this session only.")
 @project_option()

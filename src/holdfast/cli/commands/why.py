@@ -108,7 +108,9 @@ def _turn_lines(turn: Mapping[str, Any]) -> Iterator[str]:
 
 def _entry(name: str, text: str) -> Iterator[str]:
     head = f"  {name:10}"
-    yield from textwrap.wrap(text, WIDTH, initial_indent=head, subsequent_indent=" " * len(head))
+    yield from textwrap.wrap(
+        text, WIDTH, initial_indent=head, subsequent_indent=" " * len(head), break_on_hyphens=False
+    )
 
 
 def _plain(text: str) -> str:

@@ -60,7 +60,7 @@ def is_pasted_field(text: str) -> bool:
     """Whether a line of a prompt is a field, a log line or the like, as programs print them."""
     if _LOG_LINE.search(text) or _BADGE.search(text) or len(_ASSIGNED.findall(text)) >= FEWEST_ASSIGNED:
         return True
-    if not _plain_words(text) and text.isascii():
+    if not _plain_words(_JSON_PAIR.sub(" ", text)) and text.isascii():
         return True
     field = _FIELD.fullmatch(text)
     return field is not None and all(len(_plain_words(part)) <= 1 for part in _PARTS.split(field["value"]))
@@ -133,5 +133,6 @@ _LOG_LINE: Final = compiled(
     re.IGNORECASE,
 )
 _BADGE: Final = compiled(r"\A\W*(?:critical|high|medium|low) severity\W*\Z|\A[✓✗●○◐☑☐] .*·", re.IGNORECASE)
+_JSON_PAIR: Final = compiled(r'"[\w.-]{1,60}": ?(?:"[^"]*"|[^\s,"}\]]+)')
 _ASSIGNED: Final = compiled(r"(?<!\S)\w+=\S+")
 FEWEST_ASSIGNED: Final = 3

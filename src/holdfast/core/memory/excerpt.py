@@ -12,6 +12,8 @@ from typing import Final
 from holdfast.core.text.strings import one_line, shortened
 
 _WORD: Final = re.compile(r"\w+")
+_PART: Final = re.compile(r"[^\W_]+")
+"""A word, or a part of a name such as `hash_password`."""
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 _STEM_CHARS: Final = 4
 _ENDING_CHARS: Final = 4
@@ -42,13 +44,21 @@ def excerpt(sentence: str, words: Collection[str], limit: int) -> str:
 def matching_spans(text: str, words: Collection[str]) -> list[tuple[int, int]]:
     """Where the words stand in a text, in any of their forms."""
     folded = {word.casefold() for word in words}
-    return [match.span() for match in _WORD.finditer(text) if _is_one_of(match[0].casefold(), folded)]
+    spans = list[tuple[int, int]]()
+    for match in _WORD.finditer(text):
+        if _is_one_of(match[0].casefold(), folded):
+            spans.append(match.span())
+        elif "_" in match[0]:
+            parts = _PART.finditer(text, *match.span())
+            spans += [part.span() for part in parts if _is_one_of(part[0].casefold(), folded)]
+    return spans
 
 
 def _matches(sentence: str, words: Collection[str]) -> int:
-    """How many of the words a sentence has."""
-    spoken = {word.casefold() for word in _WORD.findall(sentence)}
-    return sum(_is_one_of(word.casefold(), spoken) for word in words)
+    """How many of the words a sentence has; a word as it is counts more than one that begins alike."""
+    spoken = {word.casefold() for each in (_WORD, _PART) for word in each.findall(sentence)}
+    folded = [word.casefold() for word in words]
+    return sum(2 if word in spoken else _is_one_of(word, spoken) for word in folded)
 
 
 def _is_one_of(word: str, others: Collection[str]) -> bool:

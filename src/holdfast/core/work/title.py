@@ -81,7 +81,7 @@ def _headline(request: str) -> str:
     for number, piece in enumerate(_pieces(request)):
         headline = _without_opening(piece)
         words = _telling_words(headline)
-        if words >= LEAD_WORDS:
+        if words >= LEAD_WORDS and not _ROLE.match(headline):
             return headline
         if words > most and headline:
             best, most = headline, words
@@ -157,11 +157,12 @@ _BLOCK: Final = compiled(
 _LONE_TAG: Final = compiled(r"</?[a-z][\w-]*>")
 _COMMAND: Final = compiled(r"\s*/(?P<name>[a-zA-Z][\w:-]*)(?=\s)")
 _BOUNDARY: Final = compiled(
-    r"(?<=[.!?])\s+(?!\d)|(?<=[。！？])|\s*\n\s*(?![a-z@])|(?<=:)\s+(?=#)|\s+-{2,}\s+"
+    r"(?<=[.!?])\s+(?!\d)|(?<=[。！？])|\s*\n\s*(?![\sa-z@])|(?<=:)\s+(?=#)|\s+-{2,}\s+"
 )
 _LIST_ITEM: Final = compiled(r"\s*(?:[-*•]\s|\(?\d{1,3}[.)])")
 _LIST_MARK: Final = compiled(
-    r"\A(?:#{1,6}\s+|[-*•]\s+|\(?\d{1,3}[.)]\s+|\W?\[[ x]\]\s+|(?i:plan|task|goal|feature)\s*:\s+)+"
+    r"\A(?:#{1,6}\s+|[-*•]\s+|\(?\d{1,3}[.)]\s+|\(?[a-zA-Z]\)\s+|\W?\[[ x]\]\s+|"
+    r"(?i:plan|task|goal|feature)\s*:\s+)+"
 )
 _MARKUP: Final = compiled(r"[`]|\*\*|^\s*#{1,6}\s")
 _DANGLING: Final = compiled(
@@ -172,8 +173,9 @@ _DANGLING: Final = compiled(
 _UNSPACED: Final = compiled(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 _OPENING: Final = compiled(
     r"\s*(?:(?:ok(?:ay)?|yes|yep|yeah|yup|no|nope|sure|great|good|cool|nice|perfect|awesome|thanks?(?: you)?|"
-    r"thx|hi|hello|hey|wait|oh|ah|hmm+|um+|uh+|sorry|well|fair enough|never ?mind|actually|also|and|but|so|"
-    r"now|then|next|just|pls|quick (?:thing|question|one)|question|q|btw|regarding|again|maybe|i think|"
+    r"thx|hi|hello|hey|wait|oh|ah|hmm+|um+|uh+|sorry|well|fair enough|"
+    r"e+h+|u+gh+|a+r+gh+|haha|never ?mind|actually|also|and|but|so|now|"
+    r"then|next|just|pls|quick (?:thing|question|one)|question|q|btw|regarding|again|maybe|i think|"
     r"(?:implement|execute|follow) the following plan|without doing any changes)(?![\w'/.-])"
     r"[\s,.:;!?—–-]*"
     r"|(?P<asking>(?:can|could|would|will|shall|should) (?:you|we|i)\b(?: mind)?|"
@@ -205,9 +207,12 @@ _REFERS_BACK: Final = compiled(
 )
 """How a request begins that cannot be understood without the one before it: "add them", "use that method"."""
 _CORRECTION: Final = compiled(
-    r"\s*(?:no|nope|wait|stop|sorry|not (?:that|this|so))\b\s*[,.:;!—–-]", re.IGNORECASE
+    r"\s*(?:(?:no|nope|wait|stop|sorry|not (?:that|this|so))\b\s*[,.:;!—–-]|(?:oh\W+)?(?:whoops|oops)\b)",
+    re.IGNORECASE,
 )
 """How a request begins that corrects the work instead of naming it."""
+_ROLE: Final = compiled(r"(?:you(?:'re| are)|act as) (?:an?|the|my|our)\b", re.IGNORECASE)
+"""How a sentence begins that gives the agent a role, before the one that asks for something."""
 _ERRANDS: Final = frozenset(
     """add again amend answer approach ask branch branches change changes check checks ci code comment
     comments commit commits committed conflict conflicts continue create current done draft everything

@@ -74,7 +74,8 @@ def _brief_lines(engine: Engine, receipt: Receipt) -> list[Row]:
     lines: list[Row] = []
     for line in receipt.text.splitlines():
         bare = line.removeprefix("- ").strip()
-        items = [one for one in rendered if bare and _says(bare, one)]
+        whole = [one for one in rendered if one_line(one.text) == bare]
+        items = whole or [one for one in rendered if bare and _says(bare, one)]
         lines.append({"text": line, **_origin(engine, keys, items)})
     return lines
 

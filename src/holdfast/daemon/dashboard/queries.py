@@ -13,6 +13,7 @@ from holdfast.core.brief.compose import Receipt
 from holdfast.core.documents.continuity import LayerName
 from holdfast.core.events.durations import DAY_MS
 from holdfast.core.events.event import Action, ToolCalled, ToolReturned
+from holdfast.core.events.world import Project
 from holdfast.core.memory.memory import Memory, MemoryScope
 from holdfast.core.session.checkpoint import Checkpoint
 from holdfast.core.session.score import SessionScore
@@ -272,9 +273,7 @@ class ListFilter:
 
 def projects_and_harnesses(engine: Engine) -> tuple[list[Row], list[str]]:
     """What lists can be filtered by."""
-    rows: list[Row] = [
-        {"project_id": project.project_id, "path": project.path} for project in engine.store.projects()
-    ]
+    rows = _by_path(engine.store.projects())
     return rows, [captured.harness for captured in engine.store.captured()]
 
 
@@ -614,8 +613,13 @@ def _projects(engine: Engine, wanted_id: str) -> tuple[list[Row], str]:
     ids = [project.project_id for project in every]
     latest = engine.store.page_of_sessions("", START, 1)
     usual = latest[0].project.project_id if latest else ""
-    rows: list[Row] = [{"project_id": project.project_id, "path": project.path} for project in every]
-    return rows, wanted_id if wanted_id in ids else usual
+    return _by_path(every), wanted_id if wanted_id in ids else usual
+
+
+def _by_path(projects: Sequence[Project]) -> list[Row]:
+    """Projects for a list to choose from, in the order of their paths."""
+    ordered = sorted(projects, key=lambda project: project.path.casefold())
+    return [{"project_id": project.project_id, "path": project.path} for project in ordered]
 
 
 def stats(engine: Engine, days: int) -> tuple[Row, list[Row]]:

@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Final
 
 from holdfast.core.events.event import Skipped
@@ -69,8 +70,10 @@ def _brief_fault(
     # The same names each time, because the store notes every forgotten session.
     keys = [f"holdfast-doctor-{harness.name}-{number}" for number in range(ATTEMPTS + 1)]
     words = f"holdfast doctor looks whether this comes back ({now()})"
+    place = ""
     try:
         with tempfile.TemporaryDirectory(prefix="holdfast-doctor-") as folder:
+            place = Path(folder).name
             for second in keys[1:]:
                 answers = [
                     _carried(harness, command, payload)
@@ -81,7 +84,15 @@ def _brief_fault(
     finally:
         with stored() as store, store.writing():
             store.forget(keys, now())
+            _forget_folder(store, place)
     return "a hook event did not come back as a brief"
+
+
+def _forget_folder(store: Store, name: str) -> None:
+    """Drop the trial's folder from the known projects: by its name, because its path may go through links."""
+    for site in store.sites():
+        if name and Path(site.root).name == name:
+            store.forget_sites(site.project_id)
 
 
 def _store_fault(harness: Harness, command: str, stored: OpenStore) -> str:

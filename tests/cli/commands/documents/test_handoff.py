@@ -58,6 +58,7 @@ def test_from_creation_to_pickup(at_work: Person) -> None:
     (row,) = at_work.types("handoff", "list", "--json").json
     assert row["status"].startswith("consumed ")
     assert row["status"].endswith(" by session s1")
+    assert re.search(r" consumed (?:now|\d+ min ago) by session s1 ", at_work.types("handoff", "list").out)
     assert "no handoff is open" in at_work.types("handoff", "pickup").err
 
 

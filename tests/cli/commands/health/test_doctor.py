@@ -49,8 +49,9 @@ def test_after_setup_all_is_well_and_a_hook_event_makes_the_round_trip(connected
     trip = f"ok    round trip of {HARNESS}: from hook event to brief, through hook and daemon, in "
     assert trip in shown.out
     assert "FAIL" not in shown.out
-    # The trial leaves no session behind.
+    # The trial leaves no session behind, and no project.
     assert connected.types("sessions", "--json").json == []
+    assert "holdfast-doctor" not in connected.types("project", "list").out
     assert "everything was read" in shown.out
 
 

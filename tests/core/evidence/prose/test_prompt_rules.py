@@ -82,8 +82,8 @@ Explain what happens without the flag?
 没有别的问题。
 """
 GENERIC = """
-continue|Continue.|go on|go ahead|yes|ok|ok do it|Yes, please do that.|run checks|run the tests again|
-check it again|can you look into it?|could you please fix this|keep going|proceed|please fix these|
+continue|Continue.|go|go on|go ahead|yes|ok|ok do it|Yes, please do that.|run checks|run the tests again|
+ok, go!|check it again|can you look into it?|could you please fix this|keep going|proceed|please fix these|
 ok, let's implement this|3|continue until all are done|commit and push|thanks!|looks good, continue|
 what's next?|try again||...|继续|好的|继续吧|可以，继续|再检查一下|谢谢|运行测试|
 yeah, do it all|fix them all please|wow, it works|great job!|

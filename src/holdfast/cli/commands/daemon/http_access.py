@@ -32,9 +32,7 @@ def _scope_option() -> Option:
     return click.option("--scope", type=kinds, default="full", show_default=True, help=says)
 
 
-@command(
-    "holdfast token show", 'curl -H "Authorization: Bearer $(holdfast token show)" localhost:7433/api/health'
-)
+@command("holdfast token show", 'curl --oauth2-bearer "$(holdfast token show)" localhost:7433/api/stats')
 @_scope_option()
 @json_option()
 def show(*, scope: str, as_json: bool) -> None:

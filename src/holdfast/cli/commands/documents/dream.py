@@ -24,6 +24,7 @@ from holdfast.engine.engine import Engine
 from holdfast.errors import HoldfastError
 
 ROW_CHARS: Final = 100
+STANDINGS: Final = tuple(one.value for one in ReviewState)
 _Opening: TypeAlias = Callable[[], AbstractContextManager[Engine]]
 
 
@@ -85,7 +86,10 @@ def inspect(*, project: Path | None, as_json: bool) -> None:
 @command("holdfast dream candidates", "holdfast dream candidates --standing pending --json")
 @project_option()
 @click.option(
-    "--standing", type=click.Choice([one.value for one in ReviewState]), help="Only those that stand so."
+    "--standing",
+    type=click.Choice(STANDINGS),
+    metavar="STANDING",
+    help=f"Only those that stand so: {', '.join(STANDINGS[:-1])} or {STANDINGS[-1]}.",
 )
 @json_option()
 def candidates(*, project: Path | None, standing: str | None, as_json: bool) -> None:

@@ -17,24 +17,34 @@ import click
 from holdfast import harnesses, system
 from holdfast.cli import access
 from holdfast.cli.options import command, group, json_option, project_option
-from holdfast.cli.printing import WIDEST, give, give_ends, give_json, give_table, line_width, say, working
+from holdfast.cli.printing import (
+    WIDEST,
+    give,
+    give_ends,
+    give_json,
+    give_table,
+    line_width,
+    quoted,
+    say,
+    working,
+)
 from holdfast.core.documents.handoff import pickup_prompt
 from holdfast.core.documents.handoff_content import HandoffWords
 from holdfast.core.events.event import Event
 from holdfast.core.events.world import Project
-from holdfast.core.session.session import Session, is_imported
+from holdfast.core.session.session import Session, is_imported, title_of
 from holdfast.core.text.strings import ago
 from holdfast.core.text.untrusted import fence, from_repository
 from holdfast.engine.documents import handoff as handoffs
 from holdfast.engine.documents.handoff import HandoffFile, HandoffFinding, Verdict
 from holdfast.engine.engine import Engine
-from holdfast.engine.ids import session_named
+from holdfast.engine.ids import SHORTEST, session_named, short_id
 from holdfast.engine.recording.imported_work import with_work
 from holdfast.engine.recording.preview import session_and_events
 from holdfast.errors import HoldfastError
 from holdfast.harnesses.base import Opening
 from holdfast.lazy_dataclass import dataclass
-from holdfast.stores.base import START
+from holdfast.stores.base import START, RowKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +156,7 @@ class _Source:
 
 @command(
     "holdfast handoff create 'Finish the report'",
-    "holdfast handoff create 'Finish the report' --next 'the totals row' --pending 'tax'",
+    "holdfast handoff create 'Finish it' --next 'the totals row' --pending 'tax'",
     "holdfast handoff create 'Finish the report' --to HARNESS --start",
     "holdfast handoff create 'Go on' --harness HARNESS --transcript session.jsonl",
 )
@@ -173,8 +183,8 @@ def create(
 
     From what was seen of the session, and from the words given here, which stand first in each section; each
     may be given several times. Without --session it is that of the session whose shell runs this, or of the
-    newest one of this worktree. --to HARNESS prints what to paste there; with --start that harness is started
-    with it, to work on its own where no terminal is.
+    newest one of this worktree, else of the last one of the project. --to HARNESS prints what to paste there;
+    with --start that harness is started with it, to work on its own where no terminal is.
     """
     where = access.project_at(project)
     own = HandoffWords(**{field.name: words[field.name] for field in fields(HandoffWords)})
@@ -203,7 +213,10 @@ def list_(*, project: Path | None, as_json: bool) -> None:
     elif files:
         now = access.now()
         print_handoffs(
-            [(file.head.purpose, file.head.status, _age(file.head.created, now), file.name) for file in files]
+            [
+                (file.head.purpose, _state(file.head.status, now), _age(file.head.created, now), file.name)
+                for file in files
+            ]
         )
     else:
         say("there are no handoffs; `holdfast handoff create PURPOSE` writes one")
@@ -217,7 +230,18 @@ def print_handoffs(rows: Sequence[tuple[str, str, str, str]]) -> None:
         return
     for purpose, status, created, name in rows:
         give_ends(purpose, created, min(width, WIDEST))
-        give(f"  {status}  {name}")
+        line = f"  {status}  {name}"
+        give(line if len(line) <= width else f"  {status}\n  {name}")
+
+
+def _state(status: str, now: int) -> str:
+    """The status of a handoff with its time as in other lists: `consumed 5 min ago by session 7c1e2a90`."""
+    words = status.split(" ")
+    if len(words) < 2:
+        return status
+    *by, last = words[2:] or [""]
+    is_key = bool(by) and by[-1] == "session"
+    return " ".join((words[0], _age(words[1], now), *by, last[:SHORTEST] if is_key else last)).rstrip()
 
 
 def _age(created: str, now: int) -> str:
@@ -300,9 +324,13 @@ def _agree() -> None:
 
 def _from_store(engine: Engine, project: Project, key: str, own: HandoffWords) -> _Source:
     session = access.pick_session(engine.store, project, key)
-    if session is None and own == HandoffWords():
+    if session is None:
         # A person hands over the last work here, however old it is.
         session = next(iter(engine.store.page_of_sessions(project.project_id, START, 1)), None)
+        if session is not None:
+            last = ago(engine.clock() - session.last_event_at)
+            short = short_id(engine.store, RowKind.SESSION, session.key)
+            say(f"note: of the last session here: {short}{quoted(title_of(session))}, {last}")
     if session is not None:
         return _with_events(engine, session)
     if own == HandoffWords():

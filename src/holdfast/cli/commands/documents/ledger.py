@@ -49,12 +49,13 @@ _WORDS: Final = (
 _HELP: Final = """Keep a worktree's state in a file that you and the agent edit.
 
 \b
-          for                               where                        written by
-ledger    going on after /clear or a crash  .agents/session_ledger.md    agent, you, itself
-handoff   passing work on, on purpose       .agents/handoffs/ in the     agent, you
-                                            main worktree
-tasks     the steps of one session          the harness's own files      agent
-memory    what stays true                   Holdfast's store, memory/    agent, you
+         for                     where                      written by
+ledger   going on after /clear   .agents/session_ledger.md  agent, you, itself
+         or a crash
+handoff  passing work on,        .agents/handoffs/ in the   agent, you
+         on purpose              main worktree
+tasks    the steps of a session  the harness's own files    agent
+memory   what stays true         Holdfast's store, memory/  agent, you
 
 \b
 It is off until `.agents.yml` in the project says so:
@@ -88,7 +89,7 @@ class _Opened:
 
 @command(
     "holdfast ledger save",
-    "holdfast ledger save --now 'rounding in totals.py' --next 'tax' --decision 'Decimal, not float'",
+    "holdfast ledger save --now 'rounding' --next 'tax' --decision 'no floats'",
     "holdfast ledger save --from - < notes.md",
 )
 @_words_options

@@ -210,7 +210,7 @@ _IT: Final = (
 GENERIC: Final = (
     rf"\W*|"
     rf"\W*{_MANNERS}{{0,8}}(?:(?:(?:can|could|would|will) you (?:please )?(?:just )?|"
-    rf"(?:(?:you|we|i) )?can |i want you to )?(?:continue|go on|go ahead|go for it|proceed|carry on|"
+    rf"(?:(?:you|we|i) )?can |i want you to )?(?:continue|go|go on|go ahead|go for it|proceed|carry on|"
     rf"keep (?:going|working)|resume|retry|start|begin|continue (?:with )?(?:{_IT}|"
     rf"your work|the work|working|the task|"
     rf"(?:from )?where you left off|on)|"
