@@ -20,6 +20,8 @@ from holdfast.core.sharing.bodies import (
     LATEST,
     MOST_BYTES,
     VERSION,
+    AroundSession,
+    FilePrint,
     SessionBody,
     decode,
     decode_checkpoint,
@@ -75,8 +77,8 @@ def worked_session() -> Session:
     )
 
 
-def shared(original: Session, **others: object) -> SessionBody:
-    body = decode_session(encode_session(original, PATHS, **others))  # type: ignore[arg-type]
+def shared(original: Session, around: AroundSession = AroundSession()) -> SessionBody:
+    body = decode_session(encode_session(original, PATHS, around))
     assert isinstance(body, SessionBody)
     return body
 
@@ -84,15 +86,24 @@ def shared(original: Session, **others: object) -> SessionBody:
 def test_a_session_arrives_with_all_that_a_brief_is_made_from() -> None:
     original = worked_session()
     words = (Utterance("Round once, at the end.", NOON, "d1"), Utterance("older", NOON))
-    body = shared(original, words=words, continues="earlier", commits=(HEAD, "b" * 40))
-    placed = place_session(body, THERE)
+    prints = (FilePrint("shop/basket.py", "0" * 16),)
+    around = AroundSession(words, "earlier", (HEAD, "b" * 40), prints, clock_ahead=MINUTE)
+    body = shared(original, around)
+    placed = place_session(body, THERE, clock_ahead=MINUTE)
 
+    assert (placed.changed_at, placed.ended_at) == (original.changed_at, original.ended_at)
     assert (placed.key, placed.harness, placed.phase) == (original.key, original.harness, Phase.ENDED)
     assert (placed.title, placed.git) == (original.title, original.git)
-    assert (placed.changed_at, placed.ended_at) == (original.changed_at, original.ended_at)
-    assert (body.words, body.continues, body.commits) == (words[:1], "earlier", (HEAD, "b" * 40))
+    assert body.around == replace(around, words=words[:1])
     assert placed.project == THERE
     assert [touch.path for touch in placed.trail.files] == ["/srv/checkouts/app/shop/basket.py"]
+
+
+def test_its_times_become_those_of_the_clock_here() -> None:
+    body = shared(worked_session(), AroundSession(clock_ahead=-60 * MINUTE))
+    placed = place_session(body, THERE, clock_ahead=5 * MINUTE)
+    assert placed.ended_at == worked_session().ended_at + 65 * MINUTE
+    assert placed.changed_at == worked_session().changed_at + 65 * MINUTE
 
 
 def test_the_same_code_makes_the_same_brief_of_it() -> None:
@@ -108,7 +119,7 @@ def test_the_same_code_makes_the_same_brief_of_it() -> None:
 
 
 def test_a_body_names_no_path_of_its_machine() -> None:
-    body = encode_session(worked_session(), PATHS)
+    body = encode_session(worked_session(), PATHS, AroundSession())
     assert "/home/you" not in body
     assert "bashrc" not in json.dumps(json.loads(body)["trail"]["files"])
     handoff = encode_handoff("a.md", "see /home/you/app/x.py and /home/you/notes", PATHS)
@@ -156,7 +167,7 @@ def test_every_other_kind_arrives_as_it_was_sent() -> None:
 
 
 def test_a_reader_ignores_what_it_does_not_know_and_leaves_out_what_it_cannot_read() -> None:
-    document = json.loads(encode_session(worked_session(), PATHS))
+    document = json.loads(encode_session(worked_session(), PATHS, AroundSession()))
     document["new_field"] = {"of": "a later version"}
     document["trail"]["notes"].append({"kind": "a-later-kind", "text": "x", "at": 1, "record": "r"})
     document["trail"]["prompts"].append("no utterance")
@@ -180,14 +191,14 @@ def test_a_reader_ignores_what_it_does_not_know_and_leaves_out_what_it_cannot_re
     ],
 )
 def test_a_body_that_cannot_be_read_is_skipped_with_a_reason(change: dict[str, object], reason: str) -> None:
-    document = json.loads(encode_session(worked_session(), PATHS))
+    document = json.loads(encode_session(worked_session(), PATHS, AroundSession()))
     skipped = decode_session(json.dumps({**document, **change}))
     assert isinstance(skipped, Skipped)
     assert reason in skipped.reason
 
 
 def test_a_file_that_arrives_is_always_below_the_root() -> None:
-    document = json.loads(encode_session(worked_session(), PATHS))
+    document = json.loads(encode_session(worked_session(), PATHS, AroundSession()))
     for path in ("/etc/passwd", "../x", "a/../../x", "~/x", "C:\\x", "", "a//b", "..\\x", "ok/\u0000x"):
         document["trail"]["files"].append({"path": path, "action": "edit", "times": 1, "at": 1})
         document["trail"]["files"].append(
@@ -247,7 +258,7 @@ def test_no_body_is_longer_than_its_bound(notes: int, chars: int, letter: str) -
         statements=(Utterance(letter * chars, NOON),),
         files=(FileTouch("/home/you/app/a.py", Action.EDIT, 1, NOON),),
     )
-    body = encode_session(replace(worked_session(), trail=long_trail), PATHS)
+    body = encode_session(replace(worked_session(), trail=long_trail), PATHS, AroundSession())
     assert len(body.encode()) <= MOST_BYTES
     decoded = decode_session(body)
     assert isinstance(decoded, SessionBody)

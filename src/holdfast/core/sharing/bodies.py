@@ -20,6 +20,7 @@ from typing import Any, Final, TypeAlias, TypeVar, Union, cast, get_args, get_or
 import msgspec
 
 from holdfast.core.documents.handoff import HandoffHead, head_of
+from holdfast.core.events.durations import DAY_MS
 from holdfast.core.events.event import Skipped
 from holdfast.core.events.world import GitState, Project
 from holdfast.core.evidence.trail import FileTouch, Trail, Utterance, fast_replace
@@ -38,7 +39,8 @@ MOST_READ: Final = 4 * MOST_BYTES
 """A longer body is skipped unread; no version of Holdfast writes one."""
 LATEST: Final = 253_402_300_799_000
 """The end of the year 9999: a later time can neither be shown nor stored."""
-_LEAST: Final = -1_000
+EARLIEST: Final = -30 * DAY_MS
+"""No time is earlier, and no clock is further behind."""
 _VERSION: Final = "version"
 _KIND: Final = "shared"
 
@@ -92,6 +94,32 @@ class CheckpointBody:
     outline: Outline = Outline()
 
 
+@dataclass(frozen=True, slots=True)
+class FilePrint:
+    """By what a machine recognises that a file is as the session left it on another one."""
+
+    path: str
+    """Named from the project's root."""
+    content: str
+    """A hash of what is in it; empty if it was not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class AroundSession:
+    """What is not in a session's own state, and belongs to it on another machine."""
+
+    words: tuple[Utterance, ...] = ()
+    """The latest digest in the words of its agent, its user or a model."""
+    continues: str = ""
+    """The key of the session that it continues."""
+    commits: tuple[str, ...] = ()
+    """The commit that was checked out, and those before it, the newest first, as far as they are known."""
+    prints: tuple[FilePrint, ...] = ()
+    """The files that it changed."""
+    clock_ahead: int = 0
+    """How far the machine's clock is ahead of the hub's, in milliseconds; 0 if unknown."""
+
+
 @dataclass(frozen=True)  # without slots, to be renewed
 class SessionBody:
     """The state of a session's work: everything that a brief on another machine is made from."""
@@ -112,12 +140,7 @@ class SessionBody:
     git: GitState | None = None
     trail: Trail = Trail()
     """Its files are named from the project's root."""
-    words: tuple[Utterance, ...] = ()
-    """The latest digest in the words of its agent, its user or a model."""
-    continues: str = ""
-    """The key of the session that it continues."""
-    commits: tuple[str, ...] = ()
-    """The commit that was checked out, and those before it, the newest first, as far as they are known."""
+    around: AroundSession = AroundSession()
 
 
 Body: TypeAlias = MemoryBody | HandoffBody | ContinuityBody | CheckpointBody | SessionBody
@@ -170,14 +193,8 @@ def encode_checkpoint(checkpoint: Checkpoint, paths: LocalPaths) -> str:
     return _encode(SharedKind.CHECKPOINT, body, paths)
 
 
-def encode_session(
-    session: Session,
-    paths: LocalPaths,
-    words: tuple[Utterance, ...] = (),
-    continues: str = "",
-    commits: tuple[str, ...] = (),
-) -> str:
-    """A session's body: its work, with the latest digest in its own words, and what it continues."""
+def encode_session(session: Session, paths: LocalPaths, around: AroundSession) -> str:
+    """A session's body: its work, and what belongs to it."""
     body = SessionBody(
         key=session.key,
         harness=session.harness,
@@ -194,9 +211,7 @@ def encode_session(
         title=session.title,
         git=session.git,
         trail=_without_places(session.trail, session.project),
-        words=words[:1],
-        continues=continues,
-        commits=commits,
+        around=replace(around, words=around.words[:1]),
     )
     return _encode(SharedKind.SESSION, body, paths)
 
@@ -318,8 +333,13 @@ def decode_session(body: str) -> SessionBody | Skipped:
     if not decoded.key:
         return Skipped("a session without a key")
     trail = _without_places(decoded.trail, _NOWHERE)
-    commits = tuple(each for each in decoded.commits if _COMMIT.match(each))
-    return fast_replace(decoded, trail=trail, words=decoded.words[:1], commits=commits)
+    around = replace(
+        decoded.around,
+        words=decoded.around.words[:1],
+        commits=tuple(each for each in decoded.around.commits if _COMMIT.match(each)),
+        prints=tuple(each for each in decoded.around.prints if is_inside(each.path)),
+    )
+    return fast_replace(decoded, trail=trail, around=around)
 
 
 def decode(kind: SharedKind, body: str) -> Body | Skipped:
@@ -327,21 +347,23 @@ def decode(kind: SharedKind, body: str) -> Body | Skipped:
     return _DECODERS[kind](body)
 
 
-def place_session(body: SessionBody, project: Project) -> Session:
-    """The session as one of this project, where its files are below the local root."""
-    root = project.root.rstrip("/")
+def place_session(body: SessionBody, project: Project, clock_ahead: int = 0) -> Session:
+    """The session as one of this project, where its files are below the local root.
+
+    `clock_ahead` says how far the local clock is ahead of the hub's: the times become those of this machine.
+    """
+    root, later = project.root.rstrip("/"), clock_ahead - body.around.clock_ahead
     trail = fast_replace(
         body.trail,
         files=tuple(_placed(touch, root) for touch in body.trail.files),
         subagent_files=tuple(_placed(touch, root) for touch in body.trail.subagent_files),
     )
-    changed_at = body.changed_at or body.last_event_at
     return fast_replace(
-        begin(body.key, body.harness, project, body.started_at),
-        last_event_at=body.last_event_at,
-        changed_at=changed_at,
+        begin(body.key, body.harness, project, body.started_at + later),
+        last_event_at=body.last_event_at + later,
+        changed_at=(body.changed_at or body.last_event_at) + later,
         phase=body.phase,
-        ended_at=body.ended_at,
+        ended_at=body.ended_at + later if body.ended_at else 0,
         end_reason=body.end_reason,
         turn_open=body.turn_open,
         model=body.model,
@@ -425,7 +447,7 @@ def _cleaned(value: _Json, change: Callable[[str], str]) -> _Json:
     if isinstance(value, bool) or value is None:
         return value
     if isinstance(value, int):
-        return min(max(value, _LEAST), LATEST)
+        return min(max(value, EARLIEST), LATEST)
     if isinstance(value, float):
         return value if math.isfinite(value) and abs(value) <= LATEST else 0.0
     if isinstance(value, dict):
