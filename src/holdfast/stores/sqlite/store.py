@@ -24,6 +24,7 @@ from holdfast.stores.sqlite.pages import Pages
 from holdfast.stores.sqlite.redactor_versions import Redactions
 from holdfast.stores.sqlite.schema import Migration, migrate, migrate_unsaved, refuse_later, shipped
 from holdfast.stores.sqlite.sessions import Sessions, Sites
+from holdfast.stores.sqlite.shared import SharedRows
 from holdfast.stores.sqlite.words import Words
 from holdfast.stores.store_files import emptied, held, note_held
 
@@ -42,6 +43,7 @@ class SqliteStore(
     Forgetting,
     Erasing,
     Sites,
+    SharedRows,
 ):
     """Everything that Holdfast stores, in one file."""
 
