@@ -34,6 +34,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "liveness",
         "machine",
         "repository",
+        "shared_sessions",
         "index",
         "models",
         "recording",

@@ -52,6 +52,9 @@ JSON = st.recursive(
 )
 
 
+NOTHING_AROUND = AroundSession()
+
+
 def worked_session() -> Session:
     """A session with a request, an edit, a failed test, a plan, and an end."""
     events: list[Event] = [
@@ -77,7 +80,7 @@ def worked_session() -> Session:
     )
 
 
-def shared(original: Session, around: AroundSession = AroundSession()) -> SessionBody:
+def shared(original: Session, around: AroundSession = NOTHING_AROUND) -> SessionBody:
     body = decode_session(encode_session(original, PATHS, around))
     assert isinstance(body, SessionBody)
     return body

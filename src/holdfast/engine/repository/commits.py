@@ -31,7 +31,7 @@ class CommitDistance:
 
 
 def line_of_commits(repository: Repository, start: str, limit: int = LINE_MOST) -> tuple[str, ...]:
-    """The commit and those before it, the newest first, as far as git's files tell; none if it is no commit."""
+    """The commit and those before it, the newest first, as far as git's files tell."""
     if not _COMMIT_ID.match(start):
         return ()
     made_on = git.commits_made_on(repository)
@@ -72,5 +72,6 @@ def _parents_in(packed: bytes) -> tuple[str, ...]:
 
 _COMMIT_ID: Final = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z")
 _COMMIT_HEAD: Final = re.compile(
-    rb"commit [0-9]+\0tree [0-9a-f]+\n(?P<parents>(?:parent (?:[0-9a-f]{64}|[0-9a-f]{40})\n){0,16})(?!parent )"
+    rb"commit [0-9]+\0tree [0-9a-f]+\n"
+    rb"(?P<parents>(?:parent (?:[0-9a-f]{64}|[0-9a-f]{40})\n){0,16})(?!parent )"
 )
