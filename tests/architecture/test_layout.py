@@ -16,7 +16,6 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
     "core": (
         "text",
         "events",
-        "sharing",
         "redaction",
         "memory",
         "evidence",
@@ -24,6 +23,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "session",
         "agent_log",
         "documents",
+        "sharing",
         "brief",
         "evaluation",
     ),
@@ -34,6 +34,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "liveness",
         "machine",
         "repository",
+        "shared_sessions",
         "index",
         "models",
         "recording",

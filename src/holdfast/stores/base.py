@@ -2,7 +2,7 @@
 
 Named operations over Holdfast's own types, with ids and times passed by the caller. No SQL and no decision is
 visible here, so that another database can be added without touching the engine. Forgetting is in
-`forgettable.py`, where projects are in `placed.py`.
+`forgettable.py`, where projects are in `placed.py`, sharing in `shared.py`.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from holdfast.core.session.session import Process, Session
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.forgettable import Dropped, Forgettable
 from holdfast.stores.placed import Placed
+from holdfast.stores.shared import Shared
 
 UNREDACTED: Final = "0"
 """The redactor of a text that may be unredacted: it is redacted again at the next opportunity."""
@@ -362,7 +363,7 @@ def names_one_of(source: str, keys: set[str]) -> bool:
 _BETWEEN_NAMES = re.compile(r"[/\\.]")
 
 
-class Store(Findable, Forgettable, Placed, Protocol):
+class Store(Findable, Forgettable, Placed, Shared, Protocol):
     """Everything that Holdfast stores. Every write happens inside `writing` or `writing_durably`.
 
     `redactor` names the redactor that a text went through.

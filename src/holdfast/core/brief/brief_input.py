@@ -134,6 +134,10 @@ class BriefInput:
     """The continuity, if the settings say that a starting session is given it."""
     elsewhere: str = ""
     """The name of the continued session's harness, if it is not the current one."""
+    machine: str = ""
+    """The name of the machine on which the continued session ran, if it is another one."""
+    handoffs: tuple[str, ...] = ()
+    """Handoffs that wait for the user, one line each."""
     weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
     """What decides how much a statement is worth."""
     may_go_on: bool = False

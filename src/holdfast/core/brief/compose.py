@@ -233,7 +233,8 @@ def _whose(brief_input: BriefInput) -> str:
     if brief_input.reason in (Reason.COMPACT, Reason.LATE) and not brief_input.elsewhere:
         return ""
     harness = f" {brief_input.elsewhere}" if brief_input.elsewhere else ""
-    return f" of{harness} session {_key(brief_input.session.key)}"
+    machine = f" on {brief_input.machine}" if brief_input.machine else ""
+    return f" of{harness} session {_key(brief_input.session.key)}{machine}"
 
 
 def _since(brief_input: BriefInput) -> str:

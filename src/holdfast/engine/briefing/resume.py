@@ -7,8 +7,8 @@ After a compaction it ends with queries that `recall` would answer.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import field, replace
 from itertools import chain, islice
 from typing import Final
 
@@ -32,6 +32,7 @@ from holdfast.core.memory.memory import identity
 from holdfast.core.memory.ranking import query_words
 from holdfast.core.session.checkpoint import Checkpoint, own_words
 from holdfast.core.session.session import Phase, Process, Session, begin, is_imported, needs_brief
+from holdfast.core.sharing.provenance import shown_name
 from holdfast.core.text.strings import elapsed
 from holdfast.engine import index
 from holdfast.engine.briefing.start_context import loaded_at_start
@@ -44,7 +45,8 @@ from holdfast.engine.recording.inherit import inherit_work
 from holdfast.engine.recording.memorize import KIND as MEMORY
 from holdfast.engine.redaction.redactor import Redactor
 from holdfast.engine.repository import projects
-from holdfast.engine.repository.world import compare_brief
+from holdfast.engine.repository.world import compare_brief, compare_with_other_machine, git_position
+from holdfast.engine.shared_sessions import PulledSession, pulled_session, pulled_sessions
 from holdfast.engine.upkeep.maintain import finalise, read_to_end
 from holdfast.errors import HarnessUnknown
 from holdfast.harnesses.base import Ask, Harness, HookEvent
@@ -52,6 +54,8 @@ from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Lineage
 
 SESSIONS_LOOKED_AT = 50
+PULLED_LOOKED_AT = 10
+"""The most sessions of other machines that are read while a harness waits."""
 EVENTS_LOOKED_AT = 500
 RECEIPTS_LOOKED_AT = 50
 SESSION_CONTEXT = "Session context given before the compaction: "
@@ -69,6 +73,8 @@ class Predecessors:
 
     predecessor: Session | None
     neighbours: tuple[Session, ...]
+    pulled: Mapping[str, PulledSession] = field(default_factory=lambda: {})
+    """Those of them that are from another machine, by key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +236,7 @@ def brief_when_asked(engine: Engine, project: Project, session: Session | None) 
     if session and (
         session.window > 0 or (predecessors.predecessor is None and has_content(engine, session))
     ):
-        predecessors = replace(predecessors, predecessor=session)
+        predecessors = replace(predecessors, predecessor=session, pulled={})
     return _input_from_predecessor(engine, predecessors, Reason.ASKED, session)
 
 
@@ -240,21 +246,77 @@ def find_predecessor(
     """The session that a new one in this project continues, by lineage, then worktree, then project."""
     now = engine.clock()
     since = now - engine.config(project).continuity.recovery_window_hours * HOUR_MS
+    parent = _parent(engine, project, previous)
+    if parent is not None:
+        return parent
+    local = engine.store.sessions_of_project(project.project_id, since, SESSIONS_LOOKED_AT)
+    pulled = {each.session.key: each for each in _own_elsewhere(engine, project, since)}
     sessions = [
         session
-        for session in engine.store.sessions_of_project(project.project_id, since, SESSIONS_LOOKED_AT)
-        if session.key != key and has_content(engine, session)
+        for session in _latest_first(local, pulled)
+        if session.key != key and (session.key in pulled or has_content(engine, session))
     ]
-    if previous:
-        parent = engine.store.session(previous)
-        if parent is not None and parent.project.project_id == project.project_id:
-            return Predecessors(parent, ())
     # An import must not change what is continued of work that Holdfast has seen itself.
     sessions = [session for session in sessions if not is_imported(session)] or sessions
-    busy = tuple(session for session in sessions if _is_busy(engine, session, process))
+    busy = tuple(
+        session
+        for session in sessions
+        if (
+            _is_busy_elsewhere(engine, session)
+            if session.key in pulled
+            else _is_busy(engine, session, process)
+        )
+    )
     free = [session for session in sessions if session not in busy]
-    here = [session for session in free if session.project.worktree_id == project.worktree_id]
-    return Predecessors(next(iter(here or free), None), busy)
+    branch = _branch(project) if pulled else ""
+    here = [
+        session for session in free if _is_here(session, project, branch, is_pulled=session.key in pulled)
+    ]
+    return Predecessors(next(iter(here or free), None), busy, pulled)
+
+
+def _parent(engine: Engine, project: Project, key: str) -> Predecessors | None:
+    """The session that the harness named as the one before, if it is of this project."""
+    parent = engine.store.session(key) if key else None
+    if parent is not None:
+        is_of_project = parent.project.project_id == project.project_id
+        return Predecessors(parent, ()) if is_of_project else None
+    pulled = pulled_session(engine, project, key)
+    if pulled is None or not pulled.provenance.is_mine:
+        return None
+    return Predecessors(pulled.session, (), {key: pulled})
+
+
+def _own_elsewhere(engine: Engine, project: Project, since: int) -> Iterator[PulledSession]:
+    """The sessions of the user's other machines that say anything; a teammate's is never continued."""
+    for each in pulled_sessions(engine, project, since, PULLED_LOOKED_AT):
+        has_work = not each.session.trail.is_empty() or bool(each.around.words)
+        if each.provenance.is_mine and has_work:
+            yield each
+
+
+def _latest_first(local: list[Session], pulled: Mapping[str, PulledSession]) -> list[Session]:
+    if not pulled:
+        return local
+    sessions = (*local, *(each.session for each in pulled.values()))
+    return sorted(sessions, key=lambda session: -session.last_event_at)
+
+
+def _branch(project: Project) -> str:
+    position = git_position(project)
+    return position.branch if position else ""
+
+
+def _is_here(session: Session, project: Project, branch: str, *, is_pulled: bool) -> bool:
+    """Whether a session was at work in this worktree or, on another machine, on its branch."""
+    if is_pulled:
+        return bool(branch) and session.git is not None and session.git.branch == branch
+    return session.project.worktree_id == project.worktree_id
+
+
+def _is_busy_elsewhere(engine: Engine, session: Session) -> bool:
+    """Whether a session on another machine is live, as far as this one knows."""
+    return session.phase is Phase.LIVE and _is_recent(engine, session)
 
 
 def _brief_input(engine: Engine, hook_event: HookEvent, session: Session) -> BriefInput | None:
@@ -400,11 +462,15 @@ def _input_from_predecessor(
     engine: Engine, predecessors: Predecessors, reason: Reason, starting: Session | None
 ) -> BriefInput | None:
     now, predecessor = engine.clock(), predecessors.predecessor
-    neighbours = tuple(_named(session, now) for session in predecessors.neighbours)
+    neighbours = tuple(
+        _named(session, now, predecessors.pulled.get(session.key)) for session in predecessors.neighbours
+    )
     if predecessor is None:
         if not neighbours:
             return None
         return BriefInput(Reason.PARALLEL, predecessors.neighbours[0], now, neighbours=neighbours)
+    if pulled := predecessors.pulled.get(predecessor.key):
+        return _input_from_elsewhere(engine, pulled, reason, starting, neighbours)
     if predecessor.trail.is_empty():
         # An imported session that is chosen by name may have no work state yet.
         predecessor = with_work(engine, predecessor).session
@@ -420,10 +486,43 @@ def _input_from_predecessor(
     return _with_words(engine, _checked(engine, brief_input))
 
 
+def _input_from_elsewhere(
+    engine: Engine,
+    pulled: PulledSession,
+    reason: Reason,
+    starting: Session | None,
+    neighbours: tuple[str, ...],
+) -> BriefInput:
+    """The input of a brief about a session of another machine, compared with what is here."""
+    session = pulled.session
+    is_other_harness = starting is not None and starting.harness != session.harness
+    brief_input = BriefInput(
+        reason,
+        session,
+        engine.clock(),
+        words=pulled.around.words,
+        neighbours=neighbours,
+        elsewhere=_harness_title(engine, session.harness) if is_other_harness else "",
+        machine=pulled.provenance.machine_name,
+        may_go_on=session.phase is Phase.LIVE,
+    )
+    redact = engine.redactor_to_show(session.project).of_session(session.key)
+    root = projects.root_now(engine.store, session.project)
+    return compare_with_other_machine(brief_input, pulled.around, redact, root)
+
+
+def _harness_title(engine: Engine, name: str) -> str:
+    """The title of a harness; its name if this version does not know it."""
+    try:
+        return engine.harness(name).title
+    except HarnessUnknown:
+        return shown_name(name)
+
+
 def _settled(engine: Engine, predecessors: Predecessors) -> Predecessors:
     """Read an unclosed predecessor's transcript to its end, and close it unless it may still go on."""
     predecessor = predecessors.predecessor
-    if predecessor is None or predecessor.phase is not Phase.LIVE:
+    if predecessor is None or predecessor.phase is not Phase.LIVE or predecessor.key in predecessors.pulled:
         return predecessors
     settle = read_to_end if liveness_of(engine, predecessor) is Liveness.SHARED else finalise
     return replace(predecessors, predecessor=settle(engine, predecessor))
@@ -484,11 +583,12 @@ def _is_recent(engine: Engine, session: Session) -> bool:
     return idle < engine.config(session.project).continuity.time_interval_ms
 
 
-def _named(session: Session, now: int) -> str:
+def _named(session: Session, now: int, pulled: PulledSession | None = None) -> str:
     age = elapsed(now - session.changed_at)
     state = "is live" if session.phase is Phase.LIVE else "was"
-    place = f"`{session.project.path}` (last record {age} ago)"
-    return f"Session {session.key[:8]} {state} at work in {place}; its work is not in this brief."
+    where = f"on {pulled.provenance.machine_name}" if pulled else f"in `{session.project.path}`"
+    place = f"{where} (last record {age} ago)"
+    return f"Session {session.key[:8]} {state} at work {place}; its work is not in this brief."
 
 
 def _with_words(engine: Engine, brief_input: BriefInput) -> BriefInput:

@@ -13,6 +13,7 @@ from typing import TypeAlias
 from holdfast.core.evidence import lineage
 from holdfast.core.evidence.trail import Trail
 from holdfast.engine.engine import Engine
+from holdfast.engine.shared_sessions import session_anywhere
 
 _Inherit: TypeAlias = Callable[[Trail, Trail, str], Trail]
 
@@ -38,7 +39,8 @@ def inherit_at_fork(engine: Engine, heir: str, parent: str) -> None:
 
 
 def _inherit(engine: Engine, heir: str, predecessor: str, inherit: _Inherit) -> None:
-    session, before = engine.store.session(heir), engine.store.session(predecessor)
+    session = engine.store.session(heir)
+    before = session_anywhere(engine, session.project, predecessor) if session else None
     if session is None or before is None or heir == predecessor:
         return
     # A handoff is a file that may have come from anywhere, and it names its session.

@@ -32,6 +32,7 @@ MAX_CONFIG: Final = 1024 * 1024
 MAX_POINTER: Final = 8 * 1024
 REFLOG_TAIL: Final = 64 * 1024
 MAX_ENTRY: Final = 8 * 1024
+MAX_LOOSE: Final = 4 * 1024
 MAX_REMOTES: Final = 20
 _UNPRINTABLE: Final = compiled("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 MAX_TRACKED: Final = (
@@ -187,6 +188,21 @@ def moves_since(repository: Repository, commit: str) -> tuple[str, ...] | None:
             return tuple(moves)
         moves.append(shown(os.fsdecode(entry["what"]))[:MAX_SUBJECT])
     return None
+
+
+def commits_made_on(repository: Repository) -> dict[str, str]:
+    """The commit on which each one that was made in this worktree was made, as the log of HEAD says."""
+    if not _keeps_refs_in_files(repository):
+        return {}
+    tail = _read_end(repository.git_dir / "logs" / "HEAD", REFLOG_TAIL) or b""
+    entries = [entry for line in tail.split(b"\n") if (entry := _COMMIT.match(line))]
+    # One that was amended or merged was made on another one.
+    return {entry["new"].decode(): entry["old"].decode() for entry in entries if entry["how"] is None}
+
+
+def loose_object(repository: Repository, id: str) -> bytes | None:
+    """The start of the file that holds an object, still compressed; None if it is packed or not there."""
+    return _read_part(repository.common_dir / "objects" / id[:2] / id[2:], MAX_LOOSE)
 
 
 def tracked(repository: Repository, chosen: Choice, limit: int) -> tuple[str, ...]:

@@ -26,8 +26,12 @@ from holdfast.core.events.world import (
     World,
     differences,
 )
+from holdfast.core.sharing.bodies import AroundSession
+from holdfast.core.text.strings import quantity
 from holdfast.engine.repository import git
+from holdfast.engine.repository.commits import CommitDistance, distance, line_of_commits
 from holdfast.engine.repository.git import TrackedFile
+from holdfast.engine.repository.prints import prints_of
 
 MAX_DIRTY: Final = 200
 GRACE_MS = 2_000
@@ -169,6 +173,54 @@ def compare_brief(brief_input: BriefInput, redact: Callable[[str], str], root: s
             case BranchMoved():
                 pass
     return replace(brief_input, marks=marks, notices=tuple(notices))
+
+
+def compare_with_other_machine(
+    brief_input: BriefInput, around: AroundSession, redact: Callable[[str], str], root: str
+) -> BriefInput:
+    """The brief's input with marks and notices for what is not here as it was on the session's machine.
+
+    Files are compared by their content: a checkout gives each of them a new time.
+    """
+    session, machine = brief_input.session, brief_input.machine
+    here = {each.path: each.content for each in prints_of(Path(root), (each.path for each in around.prints))}
+    compared = (
+        (each.path, _difference(each.content, here.get(each.path), machine)) for each in around.prints
+    )
+    marks = {f"{session.project.root.rstrip('/')}/{path}": mark for path, mark in compared if mark}
+    place = git.find(root)
+    if session.git is None or place is None or place.repository is None:
+        return replace(brief_input, marks=marks)
+    branch, head = git.head(place.repository)
+    before, notices = session.git, list[str]()
+    if before.branch and branch != before.branch and redact(branch) == branch:
+        notices.append(f"the branch was `{before.branch}` on {machine}, here it is `{branch or 'detached'}`.")
+    if before.head and head and head != before.head:
+        apart = distance(line_of_commits(place.repository, head), around.commits)
+        notices.append(f"HEAD was {before.head[:10]} on {machine}, {_apart(apart, head)}.")
+    return replace(brief_input, marks=marks, notices=tuple(notices))
+
+
+def _difference(there: str, here: str | None, machine: str) -> str:
+    """How a file here differs from the one that a session left on another machine; empty if it does not."""
+    if here is None or here == there:
+        return ""
+    if not here:
+        return "not here"
+    return f"not as on {machine}" if there else f"deleted on {machine}, and still here"
+
+
+def _apart(apart: CommitDistance | None, head: str) -> str:
+    """Where this worktree's HEAD is beside the one of another machine."""
+    match apart:
+        case CommitDistance(behind=behind, ahead=0):
+            return f"you are {quantity(behind, 'commit')} behind it"
+        case CommitDistance(behind=0, ahead=ahead):
+            return f"you are {quantity(ahead, 'commit')} ahead of it"
+        case CommitDistance(behind=behind, ahead=ahead):
+            return f"you are {quantity(behind, 'commit')} behind it and {ahead} ahead"
+        case None:
+            return f"here it is {head[:10]}"
 
 
 def _moved(path: str, before: str, root: str) -> str:

@@ -230,6 +230,7 @@ def brief_row(brief_input: BriefInput, brief: Brief, budget: int) -> Row:
         "predecessor": brief_input.session.key,
         "title": title_of(brief_input.session),
         "harness": brief_input.session.harness,
+        "machine": brief_input.machine or None,
         "project": brief_input.session.project.path,
         "created_at": to_iso(brief_input.now),
         "age_ms": brief_input.now - brief_input.session.changed_at,

@@ -316,6 +316,8 @@ delete from skipped;
 delete from facts;
 delete from sites;
 delete from shared_names;
+delete from announced_kinds;
+update shared_versions set body = '';
 """
 
 
@@ -646,7 +648,22 @@ select number, asked, reason
     erased=lambda texts, wordings: (erased_text(texts[0], wordings), erased_text(texts[1], wordings)),
 )
 
-_TABLES = (_SESSIONS, _MESSAGES, _CHECKPOINTS, _RECEIPTS, _MEMORIES, _DOCUMENTS, _FILE_EDITS)
+_SHARED_VERSIONS = _Table(
+    read="""
+select number, body
+  from shared_versions
+ where number > :after_row
+ order by number
+ limit :limit
+""",
+    write="update shared_versions set body = :text0 where number = :row",
+    erased=lambda texts, wordings: (erased_document(texts[0], wordings),),
+)
+
+_TABLES = (
+    *(_SESSIONS, _MESSAGES, _CHECKPOINTS, _RECEIPTS, _MEMORIES, _DOCUMENTS, _FILE_EDITS),
+    _SHARED_VERSIONS,
+)
 
 
 _QUERIES = "pending_queries"

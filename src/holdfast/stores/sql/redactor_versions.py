@@ -130,7 +130,7 @@ delete from facts
 
 _WITH_TEXTS = (
     *("sessions", "messages", "session_checkpoints", "receipts", "memories", "documents"),
-    "file_edits",
+    *("file_edits", "shared_versions"),
 )
 
 # An index knows what is less and what is greater, not what is different. That there is neither costs nothing.
@@ -335,4 +335,30 @@ update file_edits
     maps=(_plain, _plain),
 )
 
-_TABLES = (_SESSIONS, _CHECKPOINTS, _RECEIPTS, _MEMORIES, _DOCUMENTS, _FILE_EDITS, _MESSAGES, _LOGS)
+# Only what is stored here: a version that came from a hub is never sent again.
+_SHARED_VERSIONS = _Table(
+    stale="""
+select number
+  from shared_versions
+ where redactor < :redactor
+    or redactor > :redactor
+ limit :limit
+""",
+    read="""
+select '', body
+  from shared_versions
+ where number = :row
+""",
+    write="""
+update shared_versions
+   set body     = :text0,
+       redactor = :redactor
+ where number = :row
+""",
+    maps=(map_document,),
+)
+
+_TABLES = (
+    *(_SESSIONS, _CHECKPOINTS, _RECEIPTS, _MEMORIES, _DOCUMENTS, _FILE_EDITS, _SHARED_VERSIONS),
+    *(_MESSAGES, _LOGS),
+)

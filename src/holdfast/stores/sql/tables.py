@@ -15,6 +15,7 @@ from holdfast.stores.sql.memories import Memories
 from holdfast.stores.sql.pages import Pages
 from holdfast.stores.sql.redactor_versions import Redactions
 from holdfast.stores.sql.sessions import Sessions, Sites
+from holdfast.stores.sql.shared import SharedRows
 from holdfast.stores.sql.words import TextIndex
 
 
@@ -32,6 +33,7 @@ class Tables(
     Forgetting,
     Erasing,
     Sites,
+    SharedRows,
 ):
     """Every operation of the contract that is nothing but statements."""
 

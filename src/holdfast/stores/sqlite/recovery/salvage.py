@@ -58,16 +58,23 @@ TABLES: Final = (
 """The tables whose rows are salvaged, in the order in which they are brought into another store."""
 NOT_SALVAGED: Final = frozenset(
     {
+        "announced_kinds",
+        "announcements",
         "facts",
         "forgotten_wordings",
         "imported_work",
+        "last_revision",
+        "pull_cursors",
+        "shared_bases",
+        "shared_versions",
         "skipped",
+        "team_memories",
         "unindexed",
         "vectors",
         "vectors_dropped",
     }
 )
-"""What is made again, stands beside the store as well, or says something about the damaged store alone."""
+"""What is made or pulled again, stands beside the store as well, or is about the damaged store alone."""
 
 PAGES_AT_ONCE: Final = 256
 _EARLIEST: Final = 100_000_000_000

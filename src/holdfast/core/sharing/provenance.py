@@ -1,0 +1,42 @@
+"""Provenance: who made what came from a hub, and on which machine, as it is shown wherever that is shown.
+
+Names come from other machines: they are cleaned here, once.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from holdfast.core.sharing.identity import Machine
+from holdfast.core.text.strings import one_line, shortened
+from holdfast.core.text.untrusted import defanged
+from holdfast.lazy_dataclass import dataclass
+
+NAME_CHARS: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """The author of an item, the machine that it is from, and when it was made there."""
+
+    person: str
+    machine: Machine
+    is_mine: bool
+    """Whether the author is the person of this home."""
+    at: int
+    """By the hub's clock, in milliseconds since 1970."""
+
+    @property
+    def machine_name(self) -> str:
+        """The name of the machine, as it may be shown."""
+        return shown_name(self.machine.name) or "another machine"
+
+    @property
+    def label(self) -> str:
+        """The machine and, unless it is the user, the person: `ann on laptop`."""
+        return self.machine_name if self.is_mine else f"{shown_name(self.person)} on {self.machine_name}"
+
+
+def shown_name(name: str) -> str:
+    """The name of a person or a machine, on one line and harmless."""
+    return shortened(one_line(defanged(name)), NAME_CHARS)
