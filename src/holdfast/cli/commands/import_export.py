@@ -31,7 +31,7 @@ from holdfast.engine.recording.importing import (
     survey,
     take_in,
 )
-from holdfast.errors import HarnessUnknown, HoldfastError
+from holdfast.errors import Declined, HarnessUnknown, HoldfastError
 from holdfast.files import atomic
 from holdfast.harnesses.base import FoundLog, Reader
 from holdfast.lazy_dataclass import dataclass
@@ -155,7 +155,7 @@ def _agree(listing: Survey, *, beforehand: bool) -> None:
         )
     _show(listing)
     if not click.confirm("Import them?", err=True):
-        raise HoldfastError("nothing was imported")
+        raise Declined("nothing was imported")
 
 
 @contextmanager

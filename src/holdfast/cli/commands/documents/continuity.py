@@ -47,7 +47,7 @@ from holdfast.engine.documents.continuity import (
 )
 from holdfast.engine.engine import Engine
 from holdfast.engine.models import Means
-from holdfast.errors import HoldfastError
+from holdfast.errors import Declined, HoldfastError
 from holdfast.lazy_dataclass import dataclass
 
 _FILE: Final = click.Path(path_type=Path)
@@ -227,7 +227,7 @@ def clear(*, project: Path | None, scope: str, yes: bool, as_json: bool) -> None
         if not sys.stdin.isatty():
             raise HoldfastError("clear asks first, and nobody is there to answer", "add `--yes`")
         if not click.confirm(f"Clear the continuity ({scope})?", err=True):
-            raise HoldfastError("nothing was cleared")
+            raise Declined("nothing was cleared")
     with _opened(project) as opened:
         cleared = continuity.clear(opened.engine, opened.files, AuditScope(scope))
     if as_json:
