@@ -14,6 +14,7 @@ from typing import Final
 from holdfast.core.events.event import ToolReturned
 from holdfast.core.evidence.commands import shell
 from holdfast.core.evidence.commands.purpose import is_check
+from holdfast.core.evidence.commands.tracker_record import task_text
 from holdfast.core.evidence.commands.work_change import (
     BranchChanged,
     CommitMade,
@@ -29,8 +30,8 @@ from holdfast.core.evidence.commands.work_change import (
 )
 from holdfast.core.evidence.commands.work_record import work_changes
 from holdfast.core.evidence.kinds import NoteKind
-from holdfast.core.evidence.notes import NOTE_KEPT, Notes, is_resolved, last_edit, with_notes
-from holdfast.core.evidence.prose import reader
+from holdfast.core.evidence.notes import BY_AGENT, NOTE_KEPT, Notes, is_resolved, last_edit, with_notes
+from holdfast.core.evidence.prose import cues, reader
 from holdfast.core.evidence.trail import CommandRun, Note, NoteSource, OpenCall, Trail
 from holdfast.core.text.lazy_patterns import compiled
 from holdfast.core.text.strings import one_line, shortened
@@ -59,8 +60,15 @@ def after_command(
     committed = any(isinstance(change, CommitMade) for change in changes)
     if committed or (ended.ok and is_check(call.command)):
         edited_at = last_edit(trail)
-        notes = tuple(note for note in notes if not is_resolved(note, edited_at))
+        passed = shell.display_form(one_line(ended.command), COMMAND_CHARS) if ended.ok else ""
+        notes = tuple(note for note in notes if not (is_resolved(note, edited_at) or _fails_in(note, passed)))
     return notes
+
+
+def _fails_in(note: Note, command: str) -> bool:
+    """Whether the agent said that something fails in this very command, which has passed now."""
+    is_failure = note.kind is NoteKind.FAILED and note.source in BY_AGENT
+    return bool(command) and is_failure and f"`{command}`" in note.text and not cues.states_lesson(note.text)
 
 
 def _notes_of(change: WorkChange, blank: Note) -> Iterator[Note]:
@@ -105,7 +113,7 @@ def _task_note(change: TaskChanged, blank: Note) -> Note:
 
 def _task_notes(task: str, event: ToolReturned, blank: Note) -> Iterator[Note]:
     """What a task says that the agent looked up: it is the request, with its rules."""
-    for unit in reader.units(event.text[:TASK_READ])[:TASK_UNITS]:
+    for unit in reader.units(task_text(event.text[:TASK_READ]))[:TASK_UNITS]:
         text = shortened(unit.text, NOTE_KEPT)
         if len(text) >= SHORTEST:
             is_rule = "constraint" in unit.heading or bool(reader.constraints(text))
