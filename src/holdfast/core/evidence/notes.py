@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 from holdfast.core.events.event import Action, AssistantText, Compacted, Prompt, Replied, SubagentStopped
 from holdfast.core.evidence import substance
 from holdfast.core.evidence.kinds import KINDS, Ending, EvidenceKind, Merge, NoteKind, Section
-from holdfast.core.evidence.prose import choices, cues, reader
+from holdfast.core.evidence.prose import choices, cues, offers, reader
 from holdfast.core.evidence.prose.cues import Cue
 from holdfast.core.evidence.trail import TEXT_KEPT, Note, NoteSource, OpenCall, Trail, Utterance
 from holdfast.core.memory.memory import asked_to_remember
@@ -69,9 +69,11 @@ def after_reply(notes: Notes, new: Iterable[Note]) -> Notes:
 def answer_notes(notes: Notes, event: Prompt, asked: Utterance | None, step: int) -> Iterator[Note]:
     """The user's answer to the agent's last question, if the question or the choice is specific enough."""
     questions = [note.text for note in notes if note.kind is NoteKind.QUESTION and _is_in(note, asked)]
-    if asked is None or not questions or not reader.is_answer(event.text):
+    if asked is None or not questions:
         return
     chosen = reader.chosen_option(event.text, asked.text)
+    if not chosen and not reader.is_answer(event.text):
+        return
     specific = [text for text in questions if len(query_terms(text).split()) >= _TELLING_TERMS]
     if not chosen and not specific:
         return
@@ -472,6 +474,7 @@ def after_prompt(trail: Trail, event: Prompt, *, goes_on: bool) -> Notes:
     """The notes after a prompt: the last message is now the end of its turn, and partly answered."""
     asked = trail.statements[-1] if trail.statements else None
     answers = tuple(answer_notes(trail.notes, event, asked, trail.steps))
+    declined = offers.declined(event.text, asked.text) if asked and answers else ()
     last, goal = asked.record if asked else "", trail.goal.record if trail.goal else ""
     objected, complains = cues.objects(event.text), cues.complains(event.text)
     only_asked = cues.only_asks(event.text)
@@ -483,7 +486,8 @@ def after_prompt(trail: Trail, event: Prompt, *, goes_on: bool) -> Notes:
     earlier = (
         note
         for note in trail.notes
-        if note.kind not in _CHOICES or not choices.is_rejected(note.text, rejected)
+        if (note.kind not in _CHOICES or not choices.is_rejected(note.text, rejected))
+        and not (note.record == last and any(note.text.rstrip(".") in option for option in declined))
     )
     turn = trail.turns + 1
     is_interrupted = _is_at_work(trail)
