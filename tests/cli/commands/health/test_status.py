@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from holdfast.stores.store_files import note_held
 from tests.cli.conftest import HARNESS, Done, Person
 
 
@@ -87,3 +88,10 @@ def test_a_store_that_cannot_be_read_is_named_and_left_alone(connected: Person) 
     assert "Store         cannot be read" in shown.out
     assert connected.types("status", "--json").json["store"] is None
     assert (connected.home / "store.db").read_bytes() == b"not a database" * 500
+
+
+def test_of_a_store_that_is_gone_it_says_once_what_was_in_it(connected: Person) -> None:
+    note_held(connected.home / "store.db", {"sessions": 1, "memories": 2}, 1_800_000_000_000)
+    (problem,) = connected.types("status", "--json").json["problems"]
+    assert problem["detail"].endswith("it is gone; it held 1 session, 2 memories on 2027-01-15")
+    assert problem["detail"].count("it held") == 1

@@ -137,6 +137,10 @@ we don't want to have two queues, right?
 why don't we use the old client instead?
 There's only one place that may read the token.
 Don't touch it, there is only one copy.
+`uv` is always used for installing.
+`main` is never force-pushed.
+`save()` writes the file; never call it directly.
+`x.py` holds the rules (no new dependencies!)
 """
 
 

@@ -84,7 +84,8 @@ def _overview(where: Path) -> dict[str, Any]:
         return dict(stored_view("overview", ProjectChoice(None), environment=environment()))
     except HoldfastError as error:
         damage = emptied(where / "store.db")
-        detail = f"{error.message}: {damage}" if damage else error.message
+        is_told = damage in error.message  # an empty text always is
+        detail = error.message if is_told else f"{error.message}: {damage}"
         problem = {"check": "store", "ok": False, "detail": detail, "fix": error.hint, "mend": None}
         return {**_EMPTY, "problems": [problem]}
 
