@@ -87,7 +87,9 @@ def test_a_remark_or_question_does_not_replace_the_work_that_was_asked_for() -> 
     assert title_of_trail(trail(work, finding)) == finding
 
 
-PLAN = "Implement the following plan:\n\n# Plan: Store the version of the exporter\n\n## Approach\n\nA module of its own."
+PLAN = (
+    "Implement the following plan:\n\n# Plan: Store the version of the exporter\n\n## Approach\n\nA module."
+)
 
 
 def test_a_plan_keeps_its_name_until_something_else_is_asked_for() -> None:

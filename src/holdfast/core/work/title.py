@@ -113,7 +113,9 @@ def _pieces(request: str) -> Iterator[str]:
     command = _COMMAND.match(text)
     if command:
         rest = text[command.end() :]
-        text = rest if len(_telling_words(rest)) >= LEAD_WORDS else f"{command['name'].replace('-', ' ')} {rest}"
+        text = (
+            rest if len(_telling_words(rest)) >= LEAD_WORDS else f"{command['name'].replace('-', ' ')} {rest}"
+        )
     pieces = _BOUNDARY.split(text)
     for piece, following in zip_longest(pieces, pieces[1:], fillvalue=""):
         bare = _LIST_MARK.sub("", one_line(piece).strip(" \\─═_*|>"))
@@ -230,7 +232,7 @@ _DELIVERY: Final = compiled(
     r"|(?:log|file) (?:an? )?(?:\w+ )?(?:issue|ticket)\b|use the \S+ (?:\S+ )?model\b",
     re.IGNORECASE,
 )
-"""How a request begins that is about delivering the work or organising it: "create a pull request for this"."""
+"""How a request begins that delivers or organises the work: "create a pull request for this"."""
 _PLAN: Final = compiled(r"[^#]{0,160}?(?<!\S)#{1,3}\s")
 """How a plan begins: with a heading, or with its title right above one."""
 _CORRECTION: Final = compiled(
