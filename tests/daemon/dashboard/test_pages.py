@@ -210,7 +210,7 @@ def test_a_list_goes_on_behind_its_first_page(caller: Caller, furnished: Furnish
 
 def test_goal_and_next_steps_stand_in_their_order_and_results_the_newest_first() -> None:
     work = {
-        section.value: [{"text": f"{section} {number}", "at": None, "source": ""} for number in ("one", "two")]
+        section.value: [{"text": f"{section} {nth}", "at": None, "source": ""} for nth in ("one", "two")]
         for section in SECTION_TITLES
     }
     shown = re.findall(r"(goal|next|done|decisions) (one|two)", str(work_state(VIEW, {"work": work})))
