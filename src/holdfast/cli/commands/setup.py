@@ -104,9 +104,9 @@ def setup(  # noqa: PLR0913 - each is an option
 ) -> None:
     """Connect the harnesses on this machine to Holdfast.
 
-    Adds our hooks and the server of our tools to the settings of each harness named, or of each one found,
-    and leaves everything else in them as it is; skills and a short file tell agents when to use the tools. A
-    backup is kept; `holdfast unsetup` undoes it. Doing it twice is the same as once.
+    Adds hooks and the server of Holdfast's tools to the settings of each harness named, or of each one
+    found, and leaves everything else in them as it is; skills and a short file tell agents when to use the
+    tools. A backup is kept; `holdfast unsetup` undoes it. Doing it twice is the same as once.
 
     With --project only sessions in this project are kept: hooks and tools go into settings of the project
     that are yours alone, and git is told to leave them alone. A file that is committed is refused.

@@ -40,7 +40,7 @@ def connected(person: Person) -> Person:
 
 def test_it_says_that_setup_was_never_run_and_makes_no_home(person: Person) -> None:
     failed = failures(person)
-    assert failed == {"setup": "setup was never run"}
+    assert failed == {"setup": "no harness is connected"}
     assert not person.home.exists()
 
 
@@ -156,7 +156,7 @@ def test_a_hook_that_someone_changed_is_named_with_the_tools_that_build_on_it(
 ) -> None:
     hook_changed_by_someone(connected)
     failed = failures(connected)
-    assert list(failed) == ["files of our own", f"round trip of {HARNESS}", f"tools of {HARNESS}"]
+    assert list(failed) == ["files of Holdfast", f"round trip of {HARNESS}", f"tools of {HARNESS}"]
     assert "was not silent" in failed[f"round trip of {HARNESS}"]
 
 

@@ -211,7 +211,9 @@ def goes_on(prompt: str) -> bool:
     for rule in constraints(prompt):
         if not is_request(rule):
             rest = rest.replace(one_line(rule), "")
-    return is_generic(prompt) or _word_count(rest) < _FEWEST_WORDS
+    if is_generic(prompt):
+        return True
+    return _word_count(rest) < _FEWEST_WORDS and _TASK_BY_ID.fullmatch(_folded(rest)) is None
 
 
 def _word_count(text: str) -> int:
@@ -220,6 +222,13 @@ def _word_count(text: str) -> int:
 
 
 _FEWEST_WORDS: Final = 3
+_TASK_BY_ID: Final = compiled(
+    r"(?:(?:implement|tackle|resolve|finish|close|fix|debug|review|investigate)\s+"
+    r"(?:#\d+|[a-z][a-z0-9_]*-\d+)"
+    r"|(?:implement|tackle|resolve|finish|close)\s+[a-z][a-z0-9_]*-[a-z0-9]{2,8}(?:\.\d+)*)[.!]?",
+    re.IGNORECASE,
+)
+"""A request of two words that names its task by the id of a tracker: "Implement shop-x4f", "fix #123"."""
 _UNSPACED: Final = compiled(r"[\u3040-\u30ff\u3400-\u9fff]")
 _SPACED: Final = compiled(r"[^\s\u3000-\u30ff\u3400-\u9fff\uff00-\uff65]+")
 
