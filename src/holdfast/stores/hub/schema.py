@@ -19,7 +19,7 @@ _ROLE: Final = re.compile(r":(owner|readers|writers)\b")
 
 @dataclass(frozen=True, slots=True)
 class HubRoles:
-    """The roles of the hub in a database; they begin with its name, as all databases of a server share roles."""
+    """The roles of the hub in a database; they begin with its name, as databases share a server's."""
 
     database: str
 
@@ -110,4 +110,4 @@ def quoted(name: str) -> str:
 
 def _with_roles(sql: str, roles: HubRoles) -> str:
     names = {"owner": roles.owner, "readers": roles.readers, "writers": roles.writers}
-    return _ROLE.sub(lambda found: quoted(names[found[1]]), sql)
+    return _ROLE.sub(lambda match: quoted(names[match[1]]), sql)
