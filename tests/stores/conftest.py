@@ -78,6 +78,7 @@ begin
     );
     insert into holdfast.vectors_dropped values (0);
     insert into holdfast.documents_in_all values (0, 0);
+    insert into holdfast.last_revision values (0);
 end $$
 """
 

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
-from typing import Any, Final
+from typing import Final, cast
 
 import psycopg
 from psycopg.types.string import TextLoader
@@ -242,8 +242,10 @@ def _all_rows(cursor: psycopg.Cursor[Row]) -> list[Row]:
     return cursor.fetchall() if cursor.description is not None else []
 
 
-def _cleaned(value: Any) -> Any:  # noqa: ANN401 - a value of a statement
-    return [clean(item) for item in value] if isinstance(value, list) else clean(value)
+def _cleaned(value: object) -> object:
+    if isinstance(value, list):
+        return [clean(item) for item in cast("list[object]", value)]
+    return clean(value)
 
 
 def _quoted(name: str) -> str:

@@ -83,8 +83,6 @@ _NAME = re.compile(r"(?P<version>\d{4})_\w+\.sql")
 
 _HAS_SCHEMA = "select 1 from pg_namespace where nspname = :schema"
 
-_HAS_SCHEMA = "select 1 from pg_namespace where nspname = :schema"
-
 _HAS_VERSION = """
 select exists (select 1
                  from pg_catalog.pg_class

@@ -96,14 +96,6 @@ select ctid, {columns}
  limit 200
 """
 
-_ROWS = """
-select ctid, {columns}
-  from "{table}"
- where ctid > cast(:after as tid)
- order by ctid
- limit 200
-"""
-
 _TABLES = """
 select table_name
   from information_schema.tables
