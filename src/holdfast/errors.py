@@ -7,6 +7,7 @@ HoldfastError
 │   ├── StoreLocked        another process is writing; try again
 │   ├── StoreTooNew        written by a later version
 │   ├── StoreCorrupt       the database cannot be read
+│   ├── StoreAway          its server does not answer; it may later
 │   └── StoreReadOnly      it belongs to another program
 ├── HubError               the hub cannot do what was asked
 │   ├── HubAway            it does not answer; what is to be sent waits
@@ -59,6 +60,10 @@ class StoreTooNew(StoreError):
 
 class StoreCorrupt(StoreError):
     """The database cannot be read."""
+
+
+class StoreAway(StoreError):
+    """The server of the store does not answer, or no longer; it may later."""
 
 
 class StoreReadOnly(StoreError):

@@ -613,6 +613,16 @@ update memories
     derived=_of_memory,
 )
 
+WRITE_DOCUMENT = """
+delete from vectors
+ where document = :row;
+update documents
+   set vectored = 0,
+       text     = :text0,
+       source   = :text1
+ where number = :row
+"""
+
 _DOCUMENTS = _Table(
     read="""
 select number, kind, text, source
@@ -621,15 +631,7 @@ select number, kind, text, source
  order by number
  limit :limit
 """,
-    write="""
-delete from vectors
- where document = :row;
-update documents
-   set vectored = 0,
-       text     = :text0,
-       source   = :text1
- where number = :row
-""",
+    write=WRITE_DOCUMENT,
     erased=lambda texts, wordings: (
         erased_found(texts[0], texts[1], wordings),
         wordings.removed(texts[2]),

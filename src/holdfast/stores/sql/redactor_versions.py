@@ -278,6 +278,18 @@ update memories
     derived=_what_a_memory_says,
 )
 
+WRITE_DOCUMENT = """
+delete from vectors
+ where document = :row
+   and document in (select number from documents where text <> :text0);
+update documents
+   set vectored = case when text = :text0 then vectored else 0 end,
+       text     = :text0,
+       source   = :text1,
+       redactor = :redactor
+ where number = :row
+"""
+
 # The document of a checkpoint or a memory has no session of its own; its tags must be those of the other's.
 _DOCUMENTS = _Table(
     stale="""
@@ -298,17 +310,7 @@ select coalesce(nullif(documents.session_key, ''), session_checkpoints.session_k
     on memories.id = documents.id
  where number = :row
 """,
-    write="""
-delete from vectors
- where document = :row
-   and document in (select number from documents where text <> :text0);
-update documents
-   set vectored = case when text = :text0 then vectored else 0 end,
-       text     = :text0,
-       source   = :text1,
-       redactor = :redactor
- where number = :row
-""",
+    write=WRITE_DOCUMENT,
     maps=(_plain, _plain),
 )
 
