@@ -87,7 +87,7 @@ def _commits(root: str, session: Session) -> tuple[str, ...]:
 
 def pulled_sessions(engine: Engine, project: Project, since: int, limit: int) -> list[PulledSession]:
     """Sessions of other machines in a project with an event since that time, the latest first."""
-    items = engine.store.shared_items(_within(engine, project), START, limit)
+    items = shared_items_of(engine, project, SharedKind.SESSION, limit)
     recent = (each for each in items if each.at >= since - CLOCKS_DIFFER_MS)
     pulled = [one for one in _read(engine, project, recent) if one.session.last_event_at >= since]
     return sorted(pulled, key=lambda one: -one.session.last_event_at)
@@ -110,6 +110,13 @@ def session_anywhere(engine: Engine, project: Project, key: str) -> Session | No
     return pulled.session if pulled and pulled.provenance.is_mine else None
 
 
+def shared_items_of(engine: Engine, project: Project, kind: SharedKind, limit: int) -> list[StoredVersion]:
+    """What other machines and people shared in a project, of one kind, the newest first."""
+    own = own_machine_id(engine, project)
+    within = SharedWithin(shared_names_of(engine, project), (kind,), except_machine=own)
+    return engine.store.shared_items(within, START, limit)
+
+
 def shared_names_of(engine: Engine, project: Project) -> tuple[str, ...]:
     """The names under which others know the project, or knew it, as they are stored."""
     return identity_of(engine.store.shared_names(project.project_id), "").names
@@ -123,11 +130,6 @@ def provenance_of(item: StoredVersion) -> Provenance:
 def own_machine_id(engine: Engine, project: Project) -> str:
     """The id of this machine; empty if it has none yet."""
     return this_machine(engine.home, engine.config(project)).id if engine.home else ""
-
-
-def _within(engine: Engine, project: Project) -> SharedWithin:
-    own = own_machine_id(engine, project)
-    return SharedWithin(shared_names_of(engine, project), (SharedKind.SESSION,), except_machine=own)
 
 
 def _read(engine: Engine, project: Project, items: Iterator[StoredVersion]) -> Iterator[PulledSession]:
