@@ -19,6 +19,7 @@ from holdfast.core.session.pressure import capacity, percent
 from holdfast.core.session.rolling import Outline
 from holdfast.core.session.session import Session, is_imported, title_of, work_of
 from holdfast.core.sharing.identity import SharedIdentity
+from holdfast.core.sharing.provenance import provenance_row
 from holdfast.core.text.strings import elapsed
 from holdfast.core.work.lines import statement_line, statements_shown
 from holdfast.core.work.state import Statement, WorkState
@@ -193,6 +194,7 @@ def finding_row(finding: RecalledText, now: int, titles: TitleLookup) -> Row:
         "at": to_iso(finding.at) if finding.at else None,
         "age": elapsed(now - finding.at) if finding.at else None,
         "source": finding.source,
+        **provenance_row(finding.provenance),
         "session_key": finding.session or None,
         "title": titles(finding.session),
         "worded": finding.worded,

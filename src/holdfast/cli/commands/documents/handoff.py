@@ -57,6 +57,13 @@ class Receiver:
     program: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Teammate:
+    """The person whom a handoff is for."""
+
+    name: str
+
+
 def to_options(function: Callable[..., None]) -> Callable[..., None]:
     """--to and --start, given to the command as the `receiver` that they mean."""
 
@@ -74,14 +81,14 @@ def to_options(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def to_someone_options(function: Callable[..., None]) -> Callable[..., None]:
-    """The same for a new handoff, which may also be for a person: then `to_person` is the name."""
+    """The same for a new handoff, whose `receiver` may also be a person."""
 
     @wraps(function)
     def with_receiver(*, to: str, start: bool, **others: object) -> None:
         if start and others.get("as_json"):
             raise click.UsageError("--start and --json do not go together.")
-        person = one_line(to) if to and not start and to not in harnesses.readable() else ""
-        function(receiver=None if person else _receiver(to, start=start), to_person=person, **others)
+        is_person = bool(to) and not start and to not in harnesses.readable()
+        function(receiver=Teammate(one_line(to)) if is_person else _receiver(to, start=start), **others)
 
     starts = click.option("--start", is_flag=True, help="Start the harness of --to with it, here.")
     prints = click.option(
@@ -194,8 +201,7 @@ class _Source:
 def create(
     *,
     purpose: str,
-    receiver: Receiver | None,
-    to_person: str,
+    receiver: Receiver | Teammate | None,
     session: str,
     harness: str,
     transcript: Path | None,
@@ -215,6 +221,7 @@ def create(
     """
     where = access.project_at(project)
     own = HandoffWords(**{field.name: words[field.name] for field in fields(HandoffWords)})
+    to_person = receiver.name if isinstance(receiver, Teammate) else ""
     with access.current_engine() as engine, working("writing the handoff"):
         if to_person and not handoffs.are_shared(engine, where):
             raise HoldfastError(
@@ -227,7 +234,7 @@ def create(
         made = handoffs.create(engine, where, source.session, source.events, purpose, own, to_person)
     if as_json:
         give_json(_row(made) | {"text": made.text})
-    elif receiver is not None:
+    elif isinstance(receiver, Receiver):
         give_to(receiver, made, project)
     else:
         give(str(made.path))
