@@ -20,6 +20,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 FUZZ_STAMP := $(VENV)/.installed-fuzz
 RELEASE_STAMP := $(VENV)/.installed-release
+POSTGRES_STAMP := $(VENV)/.installed-postgres
 DOCS_STAMP := $(VENV)/.installed-docs
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check --no-input
 
@@ -31,8 +32,8 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup run test test-slow test-clients test-install test-browser test-release coverage docs plugins \
-  pictures chaos fuzz check format bench dist check-dist release clean
+.PHONY: help setup run test test-slow test-postgres test-clients test-install test-browser test-release coverage docs \
+  plugins pictures chaos fuzz check format bench dist check-dist release clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -45,10 +46,13 @@ run: $(STAMP) ## See it work: a recorded session loses its context and gets it b
 
 # With CI=1 hypothesis searches deeper, and finds the same on every run.
 test: $(STAMP) ## Run the tests, on all cores
-	@$(BIN)/python -m pytest --quiet --numprocesses auto --dist worksteal -m "not slow" $(ARGS)
+	@$(BIN)/python -m pytest --quiet --numprocesses auto --dist worksteal -m "not slow and not postgres" $(ARGS)
 
 test-slow: $(STAMP) ## Kill daemons, fill disks, and flood: what takes minutes
-	@$(BIN)/python -m pytest --quiet --numprocesses auto --dist worksteal -m slow $(ARGS)
+	@$(BIN)/python -m pytest --quiet --numprocesses auto --dist worksteal -m "slow and not postgres" $(ARGS)
+
+test-postgres: $(POSTGRES_STAMP) ## Run what needs a database, on a real PostgreSQL that it starts and stops itself
+	@$(BIN)/python -m pytest --quiet --numprocesses auto --dist worksteal -m postgres $(ARGS)
 
 test-clients: $(STAMP) ## Install the real harnesses and keep the same promises with them
 	@$(BIN)/python tests/clients/install.py $(CLIENTS)
@@ -69,7 +73,7 @@ test-release: $(RELEASE_STAMP) ## Build packages, make releases in scratch repos
 
 coverage: $(RELEASE_STAMP) ## Report which lines the tests run; nothing depends on the figure
 	@rm -f .coverage .coverage.*
-	@$(BIN)/python -m coverage run -m pytest --quiet --numprocesses auto --dist worksteal -m "not slow" $(ARGS) || \
+	@$(BIN)/python -m coverage run -m pytest --quiet --numprocesses auto --dist worksteal -m "not slow and not postgres" $(ARGS) || \
 	  echo "note: some tests failed; the report counts what ran" >&2
 	@$(BIN)/python -m coverage combine --quiet
 	@$(BIN)/python -m coverage report
@@ -138,6 +142,11 @@ $(FUZZ_STAMP): $(STAMP) requirements/fuzz.txt
 $(RELEASE_STAMP): $(STAMP) requirements/release.txt
 	@echo "installing what releases need"
 	@$(PIP) install --requirement requirements/release.txt
+	@touch $@
+
+$(POSTGRES_STAMP): $(STAMP) requirements/postgres.txt
+	@echo "installing PostgreSQL"
+	@$(PIP) install --requirement requirements/postgres.txt
 	@touch $@
 
 $(DOCS_STAMP): $(STAMP) requirements/docs.txt

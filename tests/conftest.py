@@ -1,6 +1,7 @@
 """What holds for every test: how hypothesis searches, and how many tests run at once.
 
-No fixtures of one room here; those stand beside the tests that use them.
+No fixtures of one room here; those stand beside the tests that use them. Those for PostgreSQL are used in
+several rooms.
 """
 
 import os
@@ -8,6 +9,8 @@ import os
 from hypothesis import settings
 
 from tests.depth import DEEP, EXAMPLES, examples
+
+pytest_plugins = ["tests.postgres.fixtures"]
 
 # No deadline anywhere: how long an example takes is the machine's business, and benchmarks/ measures ours.
 settings.register_profile("shallow", deadline=None, max_examples=examples(EXAMPLES))

@@ -44,6 +44,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "documents",
         "briefing",
         "privacy",
+        "sharing",
         "backup",
         "tools",
         "hook_events",

@@ -62,7 +62,7 @@ def in_bash(person: Person, load: str, words: str, last: str) -> set[str]:
     ("words", "last", "offered"),
     [
         ("holdfast", "sess", {"sessions"}),
-        ("holdfast", "re", {"recall", "remember", "resume", "restart", "recover-store", "redact"}),
+        ("holdfast", "rec", {"recall", "recover-store"}),
         ("holdfast memories", "un", {"unpin"}),
         ("holdfast checkpoints", "ta", {"take"}),
         ("holdfast sessions", "--lim", {"--limit"}),

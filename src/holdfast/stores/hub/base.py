@@ -7,6 +7,7 @@ returns has committed. A project is named by its shared identity, such as `githu
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import field
 from typing import Protocol
 
 from holdfast.core.sharing.identity import Machine
@@ -61,11 +62,23 @@ class Identification:
     """The hub's time, in milliseconds since 1970."""
 
 
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    """How a person who was invited logs in."""
+
+    login: str
+    password: str = field(repr=False)
+    """It is stored nowhere else."""
+
+
 class Hub(Protocol):
     """What a member's machine does at a hub."""
 
     def identify(self, machine: Machine) -> Identification:
-        """Note that this machine is in use by the member of this connection; says who that is."""
+        """Note that this machine is in use by the member of this connection; says who that is.
+
+        A machine belongs to the person who named it first; HubRefused for everyone else.
+        """
         ...
 
     def last_revision(self, machine: str) -> int:
@@ -77,13 +90,17 @@ class Hub(Protocol):
 
         A version whose revision is not above the stored one of its machine changes nothing, so that sending
         twice is harmless. A removed item also removes the text of every other version by the same person.
+        HubRefused unless `identify` named the machine as this member's, and for a member who may only read.
         """
         ...
 
     def pull(self, project: str, after: int, limit: int) -> list[SharedItem]:
         """The changes of a project that this member may see, behind that sequence number, in order.
 
-        Nothing is ever inserted before a number that was returned once.
+        Nothing is ever inserted before a number that was returned once. A version that this member could see
+        and no longer may, because its author narrowed the audience, comes as removed. One that was removed
+        without a new version (by `erase_own`, or by its author's removal on another machine) keeps its
+        revision, so that without a text holds over with a text.
         """
         ...
 
@@ -115,8 +132,11 @@ class HubOwner(Protocol):
         """Create or update schema, roles and policies; returns whether anything was missing."""
         ...
 
-    def invite(self, name: str, team: str, *, is_read_only: bool) -> str:
-        """Make a person's role; returns its new password, which is stored nowhere else."""
+    def invite(self, name: str, team: str, *, is_read_only: bool) -> Invitation:
+        """Make a person's role, or give the one who has it another password and these rights.
+
+        Who was revoked may come back, to the same team alone; HubRefused for another one.
+        """
         ...
 
     def revoke(self, name: str) -> None:
