@@ -107,7 +107,7 @@ def _as_of(engine: Engine, project: Project) -> str:
 
 def _within(engine: Engine, project: Project) -> SharedWithin:
     names = shared_names_of(engine, project)
-    return SharedWithin(names, FINDABLE, except_machine=own_machine_id(engine, project))
+    return SharedWithin(names, FINDABLE, except_machine=own_machine_id(engine))
 
 
 def _findable(engine: Engine, project: Project, redact: Callable[[str], str]) -> Iterator[_Findable]:

@@ -161,14 +161,21 @@ def preview_brief(
     return _fit_and_redact(engine, project, brief_input, chars)
 
 
-def preview_of_session(engine: Engine, session: Session, reason: Reason, chars: int | None) -> ComposedBrief:
+def preview_of_session(
+    engine: Engine,
+    session: Session,
+    reason: Reason,
+    chars: int | None,
+    pulled: PulledSession | None = None,
+) -> ComposedBrief:
     """The brief that a start would get if it continued this session, however long ago; nothing is stored."""
     project = session.project
-    if reason is Reason.COMPACT:
+    if reason is Reason.COMPACT and pulled is None:
         brief_input: BriefInput | None = _input_from_session(engine, session, reason)
     else:
         starting = begin("", session.harness, project, engine.clock())
-        brief_input = _input_from_predecessor(engine, Predecessors(session, ()), reason, starting)
+        predecessors = Predecessors(session, (), {session.key: pulled} if pulled else {})
+        brief_input = _input_from_predecessor(engine, predecessors, reason, starting)
         brief_input = _with_ledger_and_continuity(engine, brief_input, reason, starting)
     empty = BriefInput(reason, session, engine.clock())
     return _fit_and_redact(engine, project, brief_input or empty, chars)
