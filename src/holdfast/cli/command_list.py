@@ -102,7 +102,7 @@ SECTIONS: Final = {
         "handoff": Entry("documents.handoff", "handoff", "Pass work on to another session, on purpose."),
     },
     "Other machines": {
-        "hub": Entry("hub", "hub", "Say by which name other machines and people know a project."),
+        "hub": Entry("hub", "hub", "Share with other machines and people, through a database of yours."),
         "backup": Entry("backup", "backup", "Write the whole home into one encrypted file."),
         "restore": Entry("backup", "restore", "Put back a home from a file that `backup` wrote."),
     },

@@ -89,10 +89,22 @@ def pull(engine: Engine, link: HubLink, goes_on: Callable[[], bool]) -> Exchange
         return Exchanged(pulled=_pull(engine, link, shared, _sender(engine, link), goes_on))
 
 
+def note_failure(engine: Engine, hub: str, error: HubError) -> None:
+    """Note why a hub could not be used, where no round could begin."""
+    at = engine.clock()
+    _note(engine, hub, lambda notes: report.failed(notes, error, at))
+
+
 def prepare(engine: Engine) -> SharedProjects:
-    """The projects as the settings are now, and the store announcing what they share."""
+    """The projects as the settings are now, with the store announcing what they share; needs no network.
+
+    What changed since the last time is noted as changed now: of two changes the later one wins.
+    """
     shared = shared_projects(engine)
     announce_by_policy(engine.store, shared)
+    if engine.store.last_announcement():
+        with engine.store.writing():
+            engine.store.stamp_announcements(engine.clock())
     return shared
 
 
@@ -112,8 +124,6 @@ def _push(
 ) -> Exchanged:
     for project in shared.of_hub(link.name):
         announce_documents(engine, project, sender, engine.clock())
-    with engine.store.writing():
-        engine.store.stamp_announcements(engine.clock())
     if sender.is_read_only:
         # Its owner may allow more later: until then all of it waits.
         return Exchanged(waiting=sum(engine.store.count_announcements().values()))

@@ -324,7 +324,9 @@ def _next(engine: Engine, announcement: Announcement, sender: Sender, key: ItemK
         replaces = base
     elif own is None and known and announcement.kind in ROWS:
         replaces = VersionRef(known[0].machine.id, known[0].revision)
-    at = made_at(announcement.at - sender.clock_ahead, (each.version for each in known))
+    # A change of this very moment has no time yet.
+    changed_at = announcement.at or engine.clock()
+    at = made_at(max(0, changed_at - sender.clock_ahead), (each.version for each in known))
     return StoredVersion(
         key,
         sender.machine,

@@ -34,8 +34,8 @@ class _Version:
 class _Project:
     team: str
     last: int = 0
-    versions: list[_Version] = field(default_factory=list)
-    applied: dict[str, int] = field(default_factory=dict)
+    versions: list[_Version] = field(default_factory=list[_Version])
+    applied: dict[str, int] = field(default_factory=dict[str, int])
 
 
 @dataclass
