@@ -13,6 +13,7 @@ from typing import Final
 from holdfast.core.sharing.identity import Machine
 from holdfast.core.sharing.items import VersionRef
 from holdfast.engine.engine import Engine
+from holdfast.engine.shared_texts import refresh_shared_texts
 from holdfast.engine.sharing import report
 from holdfast.engine.sharing.incoming import apply_page, settle
 from holdfast.engine.sharing.outgoing import (
@@ -217,7 +218,7 @@ def _pull(
     pulled = 0
     # Clones of one repository share a name: the first one stands for them.
     for name, project in _names(shared.of_hub(link.name)).items():
-        pulled += _pull_project(engine, link, project, name, sender, goes_on)
+        pulled += _pull_project(engine, link, shared, project, name, sender, goes_on)
     if goes_on():
         _note(engine, link.name, lambda notes: replace(notes, pulled_at=engine.clock()))
     return pulled
@@ -226,6 +227,7 @@ def _pull(
 def _pull_project(
     engine: Engine,
     link: HubLink,
+    shared: SharedProjects,
     project: SharedProject,
     name: str,
     sender: Sender,
@@ -236,6 +238,10 @@ def _pull_project(
         after = engine.store.pull_cursor(link.name, name)
         items = link.hub.pull(name, after, PULLED_AT_ONCE)
         pulled += apply_page(engine, project, name, items, sender)
+        if items:
+            # What was removed may be found no more, not even until the next search.
+            for clone in shared.named(link.name, name):
+                refresh_shared_texts(engine, clone.project)
         if items or after:
             link.hub.confirm(name, link.machine.id, items[-1].sequence if items else after)
         if len(items) < PULLED_AT_ONCE:
