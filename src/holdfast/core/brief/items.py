@@ -143,6 +143,8 @@ def _world(brief_input: BriefInput) -> Iterator[Item]:
         yield Item(SINCE, text, brief_input.now, "world", "since", score=NOTICE_SCORE)
     for neighbour in brief_input.neighbours:
         yield Item(OTHERS, neighbour, brief_input.now, "store", "neighbour", score=NOTICE_SCORE)
+    for line in brief_input.handoffs:
+        yield Item(OTHERS, line, brief_input.now, "store", "handoff", score=NOTICE_SCORE)
 
 
 def _changed_files(brief_input: BriefInput, state: WorkState) -> Iterator[Item]:

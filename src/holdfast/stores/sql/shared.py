@@ -55,6 +55,9 @@ class SharedRows:
         row = self._database.row(_ANNOUNCEMENT, {"kind": kind.value, "item_id": id})
         return Announcement(kind, *row) if row else None
 
+    def last_announcement(self) -> int:
+        return int(self._database.rows(_LAST_ANNOUNCEMENT)[0][0])
+
     def redactor_of(self, kind: SharedKind, id: str) -> str:
         row = self._database.row(_REDACTOR_OF[kind], {"id": id}) if kind in _REDACTOR_OF else None
         return str(row[0]) if row else ""
@@ -296,6 +299,11 @@ select item_id, project_id, revision, at
   from announcements
  where kind = :kind
    and item_id = :item_id
+"""
+
+_LAST_ANNOUNCEMENT = """
+select coalesce(max(revision), 0)
+  from announcements
 """
 
 _COUNT_ANNOUNCEMENTS = """
