@@ -73,7 +73,7 @@ SECTIONS: Final = {
         "memories": Entry(
             "memory",
             "memories",
-            "Look after what was remembered: list, show, edit, pin, unpin, forget.",
+            "Look after what was remembered: list, show, edit, pin, unpin, share, unshare, forget.",
         ),
     },
     "State that you pass on": {

@@ -10,14 +10,18 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
 from typing import Final
 
+from holdfast.config import load
 from holdfast.core.sharing.identity import Machine
 from holdfast.engine.engine import Engine
+from holdfast.engine.machine import this_machine
+from holdfast.engine.sharing import connections
 from holdfast.engine.sharing.exchange import HubLink, exchange, note_failure, prepare
 from holdfast.errors import HoldfastError, HubError, HubRefused
 from holdfast.stores.base import Store
@@ -42,6 +46,20 @@ class HubAccess:
     connect: Callable[[str], Hub]
     """Opens a connection; raises HubError."""
     machine: Callable[[], Machine]
+
+
+def access_of(home: Path, environment: Mapping[str, str]) -> HubAccess:
+    """The hubs that this home has joined, as its files and this environment say at each round."""
+
+    def connect(name: str) -> Hub:
+        joined = connections.hub_connections(home, environment)
+        return connections.open_hub(next(each for each in joined if each.name == name))
+
+    return HubAccess(
+        lambda: [each.name for each in connections.hub_connections(home, environment)],
+        connect,
+        lambda: this_machine(home, load(home, None, None, environment).config),
+    )
 
 
 @dataclass

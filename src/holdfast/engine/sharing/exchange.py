@@ -301,8 +301,8 @@ class _Noting:
 
 
 def _note(engine: Engine, hub: str, change: Callable[[HubNotes], HubNotes]) -> None:
-    before = report.notes_of(engine.store, hub)
-    after = change(before)
-    if after != before:
-        with engine.store.writing():
+    with engine.store.writing():
+        before = report.notes_of(engine.store, hub)
+        after = change(before)
+        if after != before:
             report.note(engine.store, hub, after)
