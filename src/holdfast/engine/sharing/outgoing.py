@@ -212,7 +212,7 @@ def _handoffs(engine: Engine, project: SharedProject, sender: Sender) -> dict[st
         if not one.is_tracked:
             text = redactor.redacted(one.head.session, one.text)
             id = f"{_handoff_prefix(sender)}{one.name}"
-            handoffs.setdefault(id, _SharedHandoff(encode_handoff(one.name, text, paths), ""))
+            handoffs.setdefault(id, _SharedHandoff(encode_handoff(one.name, text, paths), one.head.to))
     return handoffs
 
 
