@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import itertools
-import secrets
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import psycopg
 import pytest
 
 from holdfast.stores.hub.memory import MemoryDatabase
 from tests.postgres.server import Address
 from tests.stores.hub.contract import NOON, Place
-from tests.stores.hub.rooms import PostgresRoom
+from tests.stores.hub.rooms import PostgresRoom, room_on
 
 
 @pytest.fixture
 def room(postgres: Address, new_database: Callable[[], str], tmp_path: Path) -> Iterator[PostgresRoom]:
     """A hub on PostgreSQL, prepared by an owner who is no superuser."""
-    name, password = new_database(), secrets.token_hex()
-    owner = f"owner_of_{name}"
-    with psycopg.connect(postgres.url("postgres"), autocommit=True) as connection:
-        connection.execute(f"create role {owner} login createrole password '{password}'".encode())
-        connection.execute(f"alter database {name} owner to {owner}".encode())
-    made = PostgresRoom(postgres, name, owner, password, tmp_path)
+    made = room_on(postgres, new_database(), tmp_path)
     yield made
     made.close()
 

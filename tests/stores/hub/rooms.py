@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import secrets
 from pathlib import Path
 from typing import Any
 
@@ -65,3 +66,12 @@ class PostgresRoom:
     def _kept(self, connection: psycopg.Connection[Any]) -> psycopg.Connection[Any]:
         self._open.append(connection)
         return connection
+
+
+def room_on(server: Address, database: str, folder: Path) -> PostgresRoom:
+    """A hub in that database, prepared by an owner who is no superuser."""
+    owner, password = f"owner_of_{database}", secrets.token_hex()
+    with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
+        connection.execute(f"create role {owner} login createrole password '{password}'".encode())
+        connection.execute(f"alter database {database} owner to {owner}".encode())
+    return PostgresRoom(server, database, owner, password, folder)

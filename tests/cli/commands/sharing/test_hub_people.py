@@ -1,4 +1,4 @@
-"""The owner prepares a hub and invites; a person joins. A password is in a file of its own, and nowhere else."""
+"""The owner prepares a hub and invites; a person joins. A password is in one file, and nowhere else."""
 
 from __future__ import annotations
 

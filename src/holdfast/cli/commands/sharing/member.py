@@ -50,6 +50,7 @@ def show_status(*, what: bool, name: str, as_json: bool) -> None:
     The exit status is 0 if there is no problem, otherwise 1.
     """
     with access.writable_engine() as engine:
+        access.register_project(engine, None)
         machine = _machine()
         joined = _joined(name)
         names = [each.name for each in joined]
@@ -82,7 +83,10 @@ def push(*, name: str, as_json: bool) -> None:
 @hub_option
 @json_option()
 def pull(*, name: str, as_json: bool) -> None:
-    """Get now what others have sent; the daemon does so by itself."""
+    """Get now what others have sent; the daemon does so by itself.
+
+    Typed in a clone in which no session ran yet, it also gets what others have sent of that project.
+    """
     _share(name, exchange.pull, as_json=as_json)
 
 
@@ -132,6 +136,7 @@ def _share(
         raise NotThere("this machine has joined no hub", "`holdfast hub join` joins one")
     rows: list[Row] = []
     with access.writable_engine() as engine:
+        access.register_project(engine, None)  # In a fresh clone nothing is known of it yet.
         for connection in connected:
             with working(f"asking {connection.name}"), _open(engine, connection) as hub:
                 result = step(engine, HubLink(connection.name, hub, _machine()), _always)

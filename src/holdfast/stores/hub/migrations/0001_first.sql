@@ -149,8 +149,32 @@ create policy see on holdfast_hub.teams for select to :readers
   using (id = (select holdfast_hub.my_team()));
 create policy see on holdfast_hub.members for select to :readers
   using (team_id = (select holdfast_hub.my_team()));
+-- A project of which a member sees nothing is not even named to them.
 create policy see on holdfast_hub.projects for select to :readers
-  using (team_id = (select holdfast_hub.my_team()));
+  using (
+    team_id = (select holdfast_hub.my_team())
+    and (
+      exists (
+        select from holdfast_hub.versions v
+         where v.project_id = projects.id and v.audience = 'team' and v.recipient = ''
+      )
+      or exists (
+        select from holdfast_hub.versions v
+         where v.project_id = projects.id and v.person_id = (select holdfast_hub.me())
+      )
+      or exists (
+        select from holdfast_hub.versions v
+         where v.project_id = projects.id and v.recipient = (select holdfast_hub.my_name())
+           and v.audience = 'team' and v.recipient <> ''
+      )
+      or exists (
+        select
+          from holdfast_hub.applied a
+          join holdfast_hub.machines m on m.number = a.machine_number
+         where a.project_id = projects.id and m.person_id = (select holdfast_hub.me())
+      )
+    )
+  );
 create policy see on holdfast_hub.machines for select to :readers
   using (team_id = (select holdfast_hub.my_team()));
 create policy see on holdfast_hub.versions for select to :readers
@@ -162,7 +186,19 @@ create policy see on holdfast_hub.versions for select to :readers
     )
   );
 create policy see on holdfast_hub.applied for select to :readers
-  using (team_id = (select holdfast_hub.my_team()));
+  using (
+    team_id = (select holdfast_hub.my_team())
+    and (
+      exists (
+        select from holdfast_hub.machines m
+         where m.number = machine_number and m.person_id = (select holdfast_hub.me())
+      )
+      or exists (
+        select from holdfast_hub.versions v
+         where v.project_id = applied.project_id and v.audience = 'team' and v.recipient = ''
+      )
+    )
+  );
 create policy see on holdfast_hub.audit for select to :readers
   using (
     team_id = (select holdfast_hub.my_team())
