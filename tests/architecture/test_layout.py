@@ -35,6 +35,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "machine",
         "repository",
         "shared_sessions",
+        "shared_texts",
         "index",
         "models",
         "recording",

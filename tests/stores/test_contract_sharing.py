@@ -101,6 +101,7 @@ def test_a_row_that_changes_again_is_announced_once_with_a_greater_revision(stor
     assert (first.id, second.id) == ("m2", "m1")
     assert first.revision < second.revision
     assert store.announcements(first.revision, ALL) == [second]
+    assert store.last_announcement() == second.revision
     assert store.announcements(0, 1) == [first]
 
 

@@ -127,6 +127,10 @@ class Shared(Protocol):
         """The announcement of that row, if it waits."""
         ...
 
+    def last_announcement(self) -> int:
+        """The revision of the last announcement that waits; 0 if none does."""
+        ...
+
     def redactor_of(self, kind: SharedKind, id: str) -> str:
         """The redactor that this row's text went through; empty if there is no such row."""
         ...

@@ -7,10 +7,12 @@ from dataclasses import replace
 import pytest
 
 from holdfast.core.memory.memory import MemoryScope
+from holdfast.core.sharing.identity import Machine
 from holdfast.core.sharing.items import Audience, SharedKind
 from holdfast.engine.sharing.report import notes_of
 from holdfast.errors import HubAway, HubRefused
 from holdfast.settings import Redact, Sharing
+from holdfast.stores.hub.base import Identification
 from holdfast.stores.shared import TEAM_PREFIX, ItemKey
 from tests.engine.sharing.machines import EVERYTHING, NAME, OWN_MEMORIES, Fleet
 from tests.engine.stage import NOON
@@ -289,6 +291,19 @@ def test_personal_memories_go_where_the_settings_say(fleet: Fleet) -> None:
     desk.exchange()
     assert desk.texts() == {id: "I prefer tabs."}
     assert [each.scope for each in desk.store.memories_named([id])] == [MemoryScope.USER]
+
+
+def test_a_change_that_nobody_gave_a_time_yet_is_of_now(fleet: Fleet) -> None:
+    laptop = fleet.machine("laptop")
+    identify = laptop.hub.identify
+
+    def remembering(machine: Machine) -> Identification:
+        laptop.remember("Said while the round begins.")
+        return identify(machine)
+
+    laptop.hub.identify = remembering  # type: ignore[method-assign]
+    laptop.at(NOON + HOUR).exchange()
+    assert [NOON + HOUR <= each.at <= NOON + HOUR + 9 for each in fleet.database.items.values()] == [True]
 
 
 def test_a_stopping_daemon_does_not_wait_and_says_nothing_untrue(fleet: Fleet) -> None:

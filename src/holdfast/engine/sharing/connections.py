@@ -21,19 +21,18 @@ from typing import Any, Final, cast
 from urllib.parse import quote
 
 from holdfast.core.sharing.identity import Machine
+from holdfast.engine.sharing.hubs import FOLDER, URL_VARIABLE
 from holdfast.errors import HoldfastError, HubRefused
 from holdfast.files import atomic
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.hub.base import Hub, HubOwner, Identification, Invitation
 from holdfast.stores.postgres.connection import PostgresAddress, PostgresProblem, TlsLevel, parse_url
 
-URL_VARIABLE: Final = "HOLDFAST_HUB_URL"
 LOGIN_FILE_VARIABLE: Final = "HOLDFAST_HUB_PASSWORD_FILE"
 TLS_VARIABLE: Final = "HOLDFAST_HUB_TLS"
 NAME_VARIABLE: Final = "HOLDFAST_HUB_NAME"
 USUAL_NAME: Final = "hub"
 
-FOLDER: Final = "hubs"
 RECORD: Final = "hub.json"
 LOGIN_FILE: Final = "password"
 AUTHORITY: Final = "ca.crt"

@@ -13,6 +13,7 @@ from typing import Final
 from holdfast.core.sharing.identity import Machine
 from holdfast.core.sharing.items import VersionRef
 from holdfast.engine.engine import Engine
+from holdfast.engine.shared_texts import refresh_shared_texts
 from holdfast.engine.sharing import report
 from holdfast.engine.sharing.incoming import apply_page, settle
 from holdfast.engine.sharing.outgoing import (
@@ -89,10 +90,22 @@ def pull(engine: Engine, link: HubLink, goes_on: Callable[[], bool]) -> Exchange
         return Exchanged(pulled=_pull(engine, link, shared, _sender(engine, link), goes_on))
 
 
+def note_failure(engine: Engine, hub: str, error: HubError) -> None:
+    """Note why a hub could not be used, where no round could begin."""
+    at = engine.clock()
+    _note(engine, hub, lambda notes: report.failed(notes, error, at))
+
+
 def prepare(engine: Engine) -> SharedProjects:
-    """The projects as the settings are now, and the store announcing what they share."""
+    """The projects as the settings are now, with the store announcing what they share; needs no network.
+
+    What changed since the last time is noted as changed now: of two changes the later one wins.
+    """
     shared = shared_projects(engine)
     announce_by_policy(engine.store, shared)
+    if engine.store.last_announcement():
+        with engine.store.writing():
+            engine.store.stamp_announcements(engine.clock())
     return shared
 
 
@@ -112,8 +125,6 @@ def _push(
 ) -> Exchanged:
     for project in shared.of_hub(link.name):
         announce_documents(engine, project, sender, engine.clock())
-    with engine.store.writing():
-        engine.store.stamp_announcements(engine.clock())
     if sender.is_read_only:
         # Its owner may allow more later: until then all of it waits.
         return Exchanged(waiting=sum(engine.store.count_announcements().values()))
@@ -207,7 +218,7 @@ def _pull(
     pulled = 0
     # Clones of one repository share a name: the first one stands for them.
     for name, project in _names(shared.of_hub(link.name)).items():
-        pulled += _pull_project(engine, link, project, name, sender, goes_on)
+        pulled += _pull_project(engine, link, shared, project, name, sender, goes_on)
     if goes_on():
         _note(engine, link.name, lambda notes: replace(notes, pulled_at=engine.clock()))
     return pulled
@@ -216,6 +227,7 @@ def _pull(
 def _pull_project(
     engine: Engine,
     link: HubLink,
+    shared: SharedProjects,
     project: SharedProject,
     name: str,
     sender: Sender,
@@ -226,6 +238,10 @@ def _pull_project(
         after = engine.store.pull_cursor(link.name, name)
         items = link.hub.pull(name, after, PULLED_AT_ONCE)
         pulled += apply_page(engine, project, name, items, sender)
+        if items:
+            # What was removed may be found no more, not even until the next search.
+            for clone in shared.named(link.name, name):
+                refresh_shared_texts(engine, clone.project)
         if items or after:
             link.hub.confirm(name, link.machine.id, items[-1].sequence if items else after)
         if len(items) < PULLED_AT_ONCE:
@@ -291,8 +307,8 @@ class _Noting:
 
 
 def _note(engine: Engine, hub: str, change: Callable[[HubNotes], HubNotes]) -> None:
-    before = report.notes_of(engine.store, hub)
-    after = change(before)
-    if after != before:
-        with engine.store.writing():
+    with engine.store.writing():
+        before = report.notes_of(engine.store, hub)
+        after = change(before)
+        if after != before:
             report.note(engine.store, hub, after)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Final
 
 import msgspec
@@ -11,7 +10,7 @@ from holdfast.errors import HubError
 from holdfast.lazy_dataclass import dataclass, replace
 from holdfast.stores.base import Store
 
-_FACT: Final = "hub/"
+_FACT: Final = "hubs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,23 +33,32 @@ class HubNotes:
     hint: str = ""
 
 
-def notes_of(store: Store, hub: str) -> HubNotes:
-    """What is noted of a hub; empty notes if nothing is, or nothing that can be read."""
-    fact = store.fact(_FACT + hub)
+def noted_hubs(store: Store) -> dict[str, HubNotes]:
+    """The notes of every hub that was used or failed, by name; none of them if they cannot be read."""
+    fact = store.fact(_FACT)
     try:
-        return msgspec.json.decode(fact, type=HubNotes) if fact else HubNotes()
+        return msgspec.json.decode(fact, type=dict[str, HubNotes]) if fact else {}
     except msgspec.DecodeError:
-        return HubNotes()
+        return {}
+
+
+def notes_of(store: Store, hub: str) -> HubNotes:
+    """What is noted of a hub."""
+    return noted_hubs(store).get(hub, HubNotes())
 
 
 def note(store: Store, hub: str, notes: HubNotes) -> None:
     """Store the notes of a hub; called inside a transaction."""
-    store.put_fact(_FACT + hub, msgspec.json.encode(asdict(notes)).decode())
+    _put(store, {**noted_hubs(store), hub: notes})
 
 
 def drop_notes(store: Store, hub: str) -> None:
     """Delete the notes of a hub; called inside a transaction."""
-    store.put_fact(_FACT + hub, "")
+    _put(store, {name: notes for name, notes in noted_hubs(store).items() if name != hub})
+
+
+def _put(store: Store, notes: dict[str, HubNotes]) -> None:
+    store.put_fact(_FACT, msgspec.json.encode(notes).decode() if notes else "")
 
 
 def failed(notes: HubNotes, error: HubError, at: int) -> HubNotes:

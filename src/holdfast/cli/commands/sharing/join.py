@@ -15,6 +15,7 @@ from holdfast.cli.printing import give_json, say
 from holdfast.core.sharing.identity import Machine
 from holdfast.engine.machine import this_machine
 from holdfast.engine.sharing import connections
+from holdfast.engine.sharing.hubs import URL_VARIABLE
 from holdfast.errors import HoldfastError
 from holdfast.files import atomic, machine_id
 from holdfast.stores.hub.base import Identification
@@ -43,7 +44,7 @@ def join(*, name: str, tls: str, as_json: bool) -> None:
     atomic.make_folder(home)
     machine_id.read_or_make(home)
     machine = this_machine(home, config.load(home, None, None, os.environ).config)
-    if os.environ.get(connections.URL_VARIABLE):
+    if os.environ.get(URL_VARIABLE):
         _check_environment(machine, as_json=as_json)
         return
     line = connections.parse_invitation(_line())

@@ -1,6 +1,6 @@
-"""Sharing in SQLite: announcements of changed rows, the versions of shared items, and cursors.
+"""Sharing in a store: announcements of changed rows, the versions of shared items, and cursors.
 
-Triggers of the schema announce rows; see `0012_sharing.sql`.
+Triggers of the schema announce rows.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from holdfast.core.sharing.versions import WRITTEN_AGAIN, resolve
 from holdfast.stores.base import PageMark
 from holdfast.stores.codec import decode_name
 from holdfast.stores.shared import Announcement, ItemKey, SharedWithin, StoredVersion
-from holdfast.stores.sqlite.database import Bindings, Database, Row
+from holdfast.stores.sql.database import Bindings, Row, SqlDatabase
 
 
 class SharedRows:
     """The tables of sharing."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
 
     def share_kinds(self, project_id: str, kinds: Collection[SharedKind]) -> None:
@@ -54,6 +54,9 @@ class SharedRows:
     def announcement(self, kind: SharedKind, id: str) -> Announcement | None:
         row = self._database.row(_ANNOUNCEMENT, {"kind": kind.value, "item_id": id})
         return Announcement(kind, *row) if row else None
+
+    def last_announcement(self) -> int:
+        return int(self._database.rows(_LAST_ANNOUNCEMENT)[0][0])
 
     def redactor_of(self, kind: SharedKind, id: str) -> str:
         row = self._database.row(_REDACTOR_OF[kind], {"id": id}) if kind in _REDACTOR_OF else None
@@ -296,6 +299,11 @@ select item_id, project_id, revision, at
   from announcements
  where kind = :kind
    and item_id = :item_id
+"""
+
+_LAST_ANNOUNCEMENT = """
+select coalesce(max(revision), 0)
+  from announcements
 """
 
 _COUNT_ANNOUNCEMENTS = """
