@@ -52,6 +52,7 @@ test-slow: $(STAMP) ## Kill daemons, fill disks, and flood: what takes minutes
 	@$(BIN)/python -m pytest --quiet --numprocesses auto --dist worksteal -m "slow and not postgres" $(ARGS)
 
 test-postgres: $(POSTGRES_STAMP) ## Run what needs a database, on a real PostgreSQL that it starts and stops itself
+	@$(BIN)/python tests/postgres/install.py
 	@$(BIN)/python -m pytest --quiet --numprocesses auto --dist worksteal -m postgres $(ARGS)
 
 test-clients: $(STAMP) ## Install the real harnesses and keep the same promises with them
