@@ -109,7 +109,7 @@ format: $(STAMP) ## Rewrite the code as `check` wants it, where that can be done
 	@$(BIN)/ruff check --quiet --fix-only .
 	@$(BIN)/ruff format --quiet .
 
-bench: $(STAMP) ## Measure what Holdfast costs
+bench: $(POSTGRES_STAMP) ## Measure what Holdfast costs
 	@set -e; for bench in benchmarks/[a-z]*.py; do echo "== $$bench"; PYTHONPATH=. $(BIN)/python "$$bench"; done
 
 dist: $(STAMP) ## Build the wheel and the sdist into dist/, and check what they hold
