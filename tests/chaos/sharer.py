@@ -1,6 +1,7 @@
 """A machine's sharing thread in a process of its own, so that it can be killed.
 
-Started as `python -m tests.chaos.sharer HOME`. The environment says which hub, and what is shared. It runs until it is killed.
+Started as `python -m tests.chaos.sharer HOME`. The environment says which hub, and what is shared. It runs
+until it is killed.
 """
 
 from __future__ import annotations

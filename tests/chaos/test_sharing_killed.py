@@ -172,8 +172,8 @@ def _machine(home: Path, name: str, variables: dict[str, str], stack: contextlib
     project = Project(str(root), str(root), f"shop-of-{name}", "main", str(root))
     marks = Marks("1", name)
     now = time.time_ns() // 1_000_000
-    site = Site(project.project_id, str(root), str(root), str(root), is_git=False, marks=marks, first_seen_at=now,
-                last_seen_at=now)  # fmt: skip
+    place, id = str(root), project.project_id
+    site = Site(id, place, place, place, is_git=False, marks=marks, first_seen_at=now, last_seen_at=now)
     with store.writing():
         store.put_site(site)
         store.put_shared_name(SharedName(project.project_id, SHOP, now, now))
