@@ -54,7 +54,7 @@ test-slow: $(STAMP) ## Kill daemons, fill disks, and flood: what takes minutes
 test-postgres: $(POSTGRES_STAMP) ## Run what needs a database, on a real PostgreSQL that it starts and stops itself
 	@$(BIN)/python -m pytest --quiet --numprocesses auto --dist worksteal -m postgres $(ARGS)
 
-test-clients: $(STAMP) ## Install the real harnesses and keep the same promises with them
+test-clients: $(POSTGRES_STAMP) ## Install the real harnesses and keep the same promises with them
 	@$(BIN)/python tests/clients/install.py $(CLIENTS)
 	@# A hook gives up after a second, as it must, also where the whole machine stood still for that long.
 	@tests/clients/run $(ARGS) || { echo "once more what failed:"; tests/clients/run --last-failed $(ARGS); }

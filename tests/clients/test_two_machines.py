@@ -77,8 +77,8 @@ def clone(origin: Claude, person: Person) -> None:
 
 
 def knows(product: Product, session: str) -> bool:
-    """Whether a machine lists that session, whichever machine it is of."""
-    return session in {row["session_key"] for row in product.json("sessions")}
+    """Whether a machine lists that session as ended, whichever machine it is of."""
+    return (session, "ended") in {(row["session_key"], row["phase"]) for row in product.json("sessions")}
 
 
 def begin(claude: Claude, server: ModelServer) -> str:

@@ -297,6 +297,15 @@ def test_the_version_that_holds_is_read_and_the_others_are_its_history(store: St
     assert [each.machine.name for each in store.shared_items(SharedWithin(), START, ALL)] == ["desk"]
 
 
+def test_versions_that_do_not_hold_are_listed_by_time(store: Store) -> None:
+    later = replace(VERSION, machine=LAPTOP, revision=2, at=NOON + 60_000, body='{"text":"later"}')
+    put(store, VERSION, later, item("m2"))
+    assert [(each.key.id, each.machine.name) for each in store.versions_without_hold(NOON, ALL)] == [
+        ("m1", "desk")
+    ]
+    assert store.versions_without_hold(NOON + 1, ALL) == []
+
+
 def test_a_removal_deletes_the_texts_of_its_persons_versions(store: Store) -> None:
     other = replace(VERSION, machine=LAPTOP, revision=2, at=NOON - 1)
     bobs = replace(VERSION, machine=Machine("bobs", "bobs"), person="bob", is_mine=False, at=NOON - 2)

@@ -188,6 +188,10 @@ class Shared(Protocol):
         """The same of all items with that kind and id, in whichever hub and project."""
         ...
 
+    def versions_without_hold(self, since: int, limit: int) -> list[StoredVersion]:
+        """Versions with a text that do not hold, made since that time, the newest first."""
+        ...
+
     def put_base(self, kind: SharedKind, id: str, ref: VersionRef) -> None:
         """Note which version the row of this store is, and drop its announcement: this change is not new."""
         ...

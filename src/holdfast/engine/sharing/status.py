@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from holdfast.core.events.durations import MINUTE_MS
+from holdfast.core.events.durations import DAY_MS, MINUTE_MS
 from holdfast.core.sharing.identity import Machine
 from holdfast.engine.engine import Engine
 from holdfast.engine.sharing.exchange import prepare
@@ -19,7 +19,10 @@ from holdfast.stores.shared import Announcement, StoredVersion
 
 OVERDUE_MS: Final = 15 * MINUTE_MS
 """After so long without an attempt, changes that wait are a problem."""
+CONFLICTS_MS: Final = 7 * DAY_MS
+"""For how long a conflict is named; its versions stay."""
 _READ_AT_ONCE: Final = 500
+_CONFLICTS_MOST: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,25 @@ def next_items(engine: Engine, hub: str, machine: Machine) -> list[NextItem]:
     """What would be sent to a hub next, in order: everything, with its whole text."""
     shared = prepare(engine)
     return [each for each in _next_items(engine, shared, [hub], machine) if _hub_of(each, shared) == hub]
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """An item that two machines changed without knowing of each other."""
+
+    held: StoredVersion
+    other: StoredVersion
+    """The earlier one, which is history now."""
+
+
+def conflicts(store: Store, now: int) -> list[Conflict]:
+    """The conflicts of the last days, the newest first."""
+    pairs: list[Conflict] = []
+    for other in store.versions_without_hold(now - CONFLICTS_MS, _CONFLICTS_MOST):
+        held = next((each for each in store.versions(other.key) if each.holds), None)
+        if held is not None and held.body and not held.version.is_made_from(other.version):
+            pairs.append(Conflict(held, other))
+    return pairs
 
 
 def machine_progress(

@@ -123,6 +123,9 @@ class SharedRows:
     def versions_of(self, kind: SharedKind, id: str) -> list[StoredVersion]:
         return self._versions(_VERSIONS_OF, {"kind": kind.value, "item_id": id})
 
+    def versions_without_hold(self, since: int, limit: int) -> list[StoredVersion]:
+        return self._versions(_WITHOUT_HOLD, {"since": since, "limit": limit})
+
     def put_base(self, kind: SharedKind, id: str, ref: VersionRef) -> None:
         columns: Bindings = {"kind": kind.value, "item_id": id}
         ref_columns: Bindings = {"machine_id": ref.machine, "revision": ref.revision}
@@ -449,6 +452,15 @@ select distinct item_id
    and holds = 1
    and body <> ''
  order by item_id
+ limit :limit
+"""
+
+_WITHOUT_HOLD = f"""
+{_READ}
+ where holds = 0
+   and body <> ''
+   and at >= :since
+ order by at desc, item_id desc
  limit :limit
 """
 
