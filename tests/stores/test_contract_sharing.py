@@ -268,6 +268,15 @@ def test_the_last_revision_that_was_sent_is_known(store: Store) -> None:
     assert store.last_sent_revision("home", DESK.id) == 0
 
 
+def test_what_a_hub_acknowledged_above_a_revision_is_known(store: Store) -> None:
+    unsent = item("m4", revision=9, received_at=0)
+    put(store, VERSION, item("m2", revision=7), item("m3", machine=LAPTOP, revision=12), unsent)
+    above = store.versions_acknowledged_above("work", DESK.id, 3)
+    assert [each.key.id for each in above] == ["m1", "m2"]
+    assert [each.key.id for each in store.versions_acknowledged_above("work", DESK.id, 4)] == ["m2"]
+    assert store.versions_acknowledged_above("home", DESK.id, 0) == []
+
+
 def test_a_version_comes_back_as_it_was_put(store: Store) -> None:
     whole = replace(VERSION, replaces=VersionRef("old", 2), recipient="bob", audience=Audience.TEAM)
     assert put(store, whole) == replace(whole, holds=True)

@@ -151,6 +151,10 @@ class Shared(Protocol):
         """The greatest revision that this machine sent to a hub or was about to send; 0 if none."""
         ...
 
+    def versions_acknowledged_above(self, hub: str, machine: str, revision: int) -> list[StoredVersion]:
+        """The versions of this machine above that revision that a hub has acknowledged, in order."""
+        ...
+
     # Memories that a person marked for the team.
 
     def mark_for_team(self, memory_id: str, at: int) -> bool:

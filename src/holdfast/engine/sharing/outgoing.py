@@ -130,6 +130,11 @@ def to_item(version: StoredVersion, redactor: str) -> OutgoingItem:
     )
 
 
+def row_id(key: ItemKey) -> str:
+    """The id of the row or document that an item is a copy of."""
+    return key.id.removeprefix(TEAM_PREFIX) if key.kind is SharedKind.MEMORY else key.id
+
+
 def announce_documents(engine: Engine, project: SharedProject, sender: Sender, at: int) -> int:
     """Announce the handoffs and the continuity that changed since they were last announced; how many."""
     if not Path(project.project.root).is_dir():

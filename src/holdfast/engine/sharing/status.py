@@ -6,12 +6,16 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from holdfast.core.events.durations import DAY_MS, MINUTE_MS
-from holdfast.core.sharing.identity import Machine
+from holdfast.core.events.world import Project
+from holdfast.core.sharing.bodies import ContinuityBody, HandoffBody, MemoryBody, decode
+from holdfast.core.sharing.identity import Machine, identity_of
+from holdfast.core.sharing.items import SharedKind
 from holdfast.engine.engine import Engine
 from holdfast.engine.sharing.exchange import prepare
-from holdfast.engine.sharing.outgoing import Sender, announce_documents, plan
+from holdfast.engine.sharing.outgoing import STORED_WITH_BODY, Sender, announce_documents, plan
 from holdfast.engine.sharing.report import HubNotes, notes_of
 from holdfast.engine.sharing.shared_projects import SharedProject, SharedProjects
+from holdfast.errors import NotThere
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Store
 from holdfast.stores.hub.base import Hub, MachineState
@@ -95,6 +99,35 @@ def conflicts(store: Store, now: int) -> list[Conflict]:
         if held is not None and held.body and not held.version.is_made_from(other.version):
             pairs.append(Conflict(held, other))
     return pairs
+
+
+def versions_named(engine: Engine, project: Project, name: str) -> list[StoredVersion]:
+    """Every version of the item with that id, or with the only one that begins so; NotThere if there is none.
+
+    The continuity has the same id in each project: that of this one is meant.
+    """
+    store = engine.store
+    ids = {
+        (kind, id)
+        for kind in STORED_WITH_BODY
+        for id in store.shared_ids_beginning(kind, name, _CONFLICTS_MOST)
+    }
+    exact = {each for each in ids if each[1] == name} or ids
+    if len(exact) != 1:
+        problem = (
+            f"several shared items begin with `{name}`" if exact else f"no shared item is named `{name}`"
+        )
+        raise NotThere(problem, "`holdfast memories list` and `holdfast handoff list` have ids")
+    ((kind, id),) = exact
+    names = identity_of(store.shared_names(project.project_id), "").names
+    every = store.versions_of(kind, id)
+    return [each for each in every if kind is not SharedKind.CONTINUITY or each.key.project in names]
+
+
+def text_in(version: StoredVersion) -> str:
+    """The text of a version; empty if it has none, or none that can be read."""
+    body = decode(version.key.kind, version.body) if version.body else None
+    return body.text if isinstance(body, MemoryBody | HandoffBody | ContinuityBody) else ""
 
 
 def machine_progress(
