@@ -90,7 +90,7 @@ pictures: $(STAMP) ## Take the pictures of the dashboard and record the terminal
 	@$(BIN)/python tests/browser/install.py
 	@$(BIN)/python scripts/take_pictures.py
 
-chaos: $(STAMP) ## Kill the daemon 200 times while two hundred sessions talk, and compare
+chaos: $(POSTGRES_STAMP) ## Kill the daemon and two machines that share 200 times, and compare
 	@HOLDFAST_KILLS=200 $(BIN)/python -m pytest --quiet tests/chaos $(ARGS)
 
 fuzz: $(FUZZ_STAMP) ## Feed every parser and every route of the API with anything, for SECONDS in all

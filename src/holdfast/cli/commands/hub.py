@@ -8,7 +8,7 @@ import click
 
 from holdfast.cli import access
 from holdfast.cli.commands.sharing.join import join
-from holdfast.cli.commands.sharing.member import leave, pull, push, show_status
+from holdfast.cli.commands.sharing.member import history, leave, pull, push, show_status
 from holdfast.cli.commands.sharing.owner import init, invite, members, revoke
 from holdfast.cli.options import command, group, json_option, project_option
 from holdfast.cli.printing import give_json, home_path, say
@@ -87,5 +87,5 @@ def _tell(project: Project, identity: SharedIdentity, *, as_json: bool) -> None:
 
 
 hub.add_command(show_status, "status")
-for each in (push, pull, leave, init, invite, revoke, members, join, bind, unbind):
+for each in (push, pull, history, leave, init, invite, revoke, members, join, bind, unbind):
     hub.add_command(each)
