@@ -184,3 +184,24 @@ def test_without_a_hub_nothing_is_shared_and_that_is_said(person: Person) -> Non
     assert person.types("hub", "status", "--json").json == []
     assert person.types("hub", "push").status == 1
     assert person.types("hub", "leave", "--yes").status == 1
+
+
+def test_what_two_machines_changed_at_once_is_named_with_both_versions(person: Person, desk: Person) -> None:
+    id = person.types("remember", "The staging port is 5433.").out.strip()
+    person.types("hub", "push")
+    desk.types("hub", "pull")
+    desk.types("memories", "edit", id, "The staging port is 6000.")
+    person.types("memories", "edit", id, "The staging port is 7000.")
+    for each in (desk, person, desk):
+        each.types("hub", "push")
+        each.types("hub", "pull")
+    (state,) = person.types("hub", "status", "--json").json
+    (conflict,) = state["conflicts"]
+    assert {conflict["holds"]["machine"], conflict["other"]["machine"]} == {"laptop", "desk"}
+    assert f"holdfast hub history {id}" in person.types("hub", "status").out
+    for each in (person, desk):
+        versions = each.types("hub", "history", id[:8], "--json").json
+        assert {row["text"] for row in versions} == {"The staging port is 6000.", "The staging port is 7000."}
+        assert [row["holds"] for row in versions] == [True, False]
+    assert texts(person) == texts(desk) == [versions[0]["text"]]
+    assert person.types("hub", "history", "nothing").status == 1
