@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -138,6 +139,15 @@ def test_sharing_says_what_keeps_a_memory_from_the_team(person: Person, desk: Pe
     refused = person.types("remember", "--team", "--scope", "user", "I prefer tabs.")
     assert refused.status == 1
     assert "only memories of this project" in refused.err
+
+
+def test_an_agent_shares_nothing_with_the_team(person: Person) -> None:
+    id = person.types("remember", "The team deploys on Mondays.").out.strip()
+    within = replace(person, variables={"CLAUDE_CODE_SESSION_ID": "s1"})
+    refused = within.types("memories", "share", id)
+    assert refused.status == 1
+    assert "only a person shares a memory with the team" in refused.err
+    assert person.types("memories", "unshare", id).err == "it was not shared with the team\n"
 
 
 def test_a_problem_is_shown_everywhere_with_since_when(person: Person, desk: Person) -> None:
