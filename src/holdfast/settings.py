@@ -371,6 +371,38 @@ class PersonSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class StoreSettings:
+    """Where everything is stored. It counts for all projects, and from the next start of the daemon on."""
+
+    url: str = _setting(
+        "",
+        "A database of PostgreSQL to store everything in, as `postgresql://USER@HOST:PORT/DATABASE`, without "
+        "a password; empty: the file `store.db` in Holdfast's home.",
+        protects=True,
+        private=True,
+    )
+    password_file: str = _setting(
+        "",
+        "A file that only you can read, with the password on its first line; empty: `~/.pgpass`, or "
+        "`PGPASSWORD` in the environment.",
+        private=True,
+    )
+    tls: str = _setting(
+        "verify-full",
+        "What a connection to a database on another machine must have at least.",
+        choices=("verify-full", "verify-ca", "require", "off"),
+        private=True,
+        protects=True,
+    )
+    schema: str = _setting(
+        "holdfast",
+        "The schema of the database that holds the tables. Each home has its own.",
+        private=True,
+        protects=True,
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Unreadable:
     """A protecting setting that cannot be read: what is wrong and where, and how to fix it."""
 
@@ -415,6 +447,7 @@ class Config:
     models: Models = Models()
     machine: MachineSettings = MachineSettings()
     person: PersonSettings = PersonSettings()
+    store: StoreSettings = StoreSettings()
     unreadable: Unreadable | None = None
     explicit: frozenset[str] = field(default=frozenset(), compare=False)
     """The keys that are set, not left at their default."""

@@ -15,9 +15,10 @@ from holdfast.cli.options import command, json_option
 from holdfast.cli.printing import give, give_folded, give_json, give_styled, short_path, working
 from holdfast.cli.warning import where_stopped
 from holdfast.core.text.strings import ago, elapsed, many, one_line
+from holdfast.engine.home_store import lost
 from holdfast.engine.liveness import rejected_hook_events, spooled_hook_events
 from holdfast.errors import HoldfastError
-from holdfast.stores.store_files import emptied, set_aside_stores
+from holdfast.stores.store_files import set_aside_stores
 
 _LABEL_WIDTH: Final = 12
 _STATES: Final = {
@@ -83,7 +84,7 @@ def _overview(where: Path) -> dict[str, Any]:
     try:
         return dict(stored_view("overview", ProjectChoice(None), environment=environment()))
     except HoldfastError as error:
-        damage = emptied(where / "store.db")
+        damage = lost(where)
         detail = f"{error.message}: {damage}" if damage else error.message
         problem = {"check": "store", "ok": False, "detail": detail, "fix": error.hint, "mend": None}
         return {**_EMPTY, "problems": [problem]}
