@@ -54,7 +54,7 @@ class PostgresDatabase:
         self._failure: tuple[float, StoreAway] | None = None
         """Until when no other attempt to connect is made, and why."""
         self._statements: dict[str, DriverStatement] = {}
-        self._path = _quoted(schema)
+        self._path = quoted_name(schema)
 
     @property
     def place(self) -> str:
@@ -63,7 +63,7 @@ class PostgresDatabase:
 
     def search_also(self, schema: str) -> None:
         """Look for types and operators in that schema too: an extension's."""
-        self._path = f"{_quoted(self.schema)}, {_quoted(schema)}"
+        self._path = f"{quoted_name(self.schema)}, {quoted_name(schema)}"
 
     @contextmanager
     def writing(self) -> Generator[None]:
@@ -120,9 +120,9 @@ class PostgresDatabase:
             f" set local idle_in_transaction_session_timeout = {IDLE_MS};"
             f" select pg_advisory_xact_lock({_lock_of(self.schema)})"
         )
-        self._send_first(begin, {})
-        self._is_writing = True
         try:
+            self._send_first(begin, {})
+            self._is_writing = True
             yield
             self._commit()
         finally:
@@ -252,7 +252,8 @@ def _cleaned(value: object) -> object:
     return clean(value)
 
 
-def _quoted(name: str) -> str:
+def quoted_name(name: str) -> str:
+    """A name as SQL has it."""
     return '"' + name.replace('"', '""') + '"'
 
 
