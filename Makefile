@@ -52,6 +52,9 @@ test-slow: $(STAMP) ## Kill daemons, fill disks, and flood: what takes minutes
 	@$(BIN)/python -m pytest --quiet --numprocesses auto --dist worksteal -m "slow and not postgres" $(ARGS)
 
 test-postgres: $(POSTGRES_STAMP) ## Run what needs a database, on a real PostgreSQL that it starts and stops itself
+	@PATH="$$PATH:/usr/sbin" command -v pgbouncer >/dev/null || \
+	  { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get install --yes -qq pgbouncer >/dev/null; } || \
+	  echo "note: nothing is tested through PgBouncer, which is not installed" >&2
 	@$(BIN)/python -m pytest --quiet --numprocesses auto --dist worksteal -m postgres $(ARGS)
 
 test-clients: $(STAMP) ## Install the real harnesses and keep the same promises with them
