@@ -204,6 +204,18 @@ class Session:
         doc="Whether the ledger is saved before a compaction and on `/clear`, and leads the next brief. "
         "Unless it is set, `session.ledger` in a project's `.agents.yml` allows all but saving by itself.",
     )
+    store: str = _setting(
+        "",
+        "Where the library (`holdfast.embed`) keeps sessions: `sqlite` in a file, `postgres` in a database, "
+        "or `jsonl` to only read another program's logs; empty: where everything else is.",
+        choices=("", "sqlite", "postgres", "jsonl"),
+    )
+    path: str = _setting(
+        "",
+        "For `sqlite` the file, for `postgres` the URL as in `store.url`, for `jsonl` the folder or file of "
+        "the logs; empty: `store.db` in Holdfast's home, `store.url`, or that program's usual place.",
+        private=True,
+    )
     default_key: str = _setting(
         "agent:main:main",
         "The session that is inherited where none is named; what is written goes to the same key under "

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
 from holdfast import config
-from holdfast.errors import HoldfastError, StoreError
+from holdfast.errors import ConfigError, HoldfastError, StoreError
 from holdfast.home import at_home
 from holdfast.settings import StoreSettings
 from holdfast.stores.base import Store
@@ -49,6 +50,34 @@ def open_file(home: Path, at: int) -> HomeStore:
 def open_named(settings: StoreSettings, environment: Mapping[str, str] = os.environ) -> HomeStore:
     """The store in the database that these settings name."""
     return _on_server(settings, environment)
+
+
+def open_session_store(home: Path, at: int, environment: Mapping[str, str] = os.environ) -> HomeStore:
+    """The store for the sessions of the library, which may have one of their own."""
+    loaded = config.load(home, None, None, environment).config
+    path, user = loaded.session.path, environment.get("HOME") or str(Path.home())
+    match loaded.session.store:
+        case "sqlite" if path:
+            file = Path(at_home(path, user)).absolute()
+            return open_store(file, file.parent / BACKUPS, at)
+        case "sqlite":
+            return open_file(home, at)
+        case "postgres" if path or loaded.store.url:
+            return _on_server(replace(loaded.store, url=path or loaded.store.url), environment)
+        case "postgres":
+            raise ConfigError(
+                "`session.store` is `postgres`, and no database is named",
+                "set `session.path`, or `store.url`, to `postgresql://USER@HOST:PORT/DATABASE`",
+            )
+        case _:
+            return open_home_store(home, at, environment)
+
+
+def read_only_sessions(home: Path, environment: Mapping[str, str] = os.environ) -> Path | None:
+    """Where the logs are that the library only reads, as the settings say; an empty path: the usual place."""
+    session = config.load(home, None, None, environment).config.session
+    user = environment.get("HOME") or str(Path.home())
+    return Path(at_home(session.path, user)) if session.store == "jsonl" else None
 
 
 def store_settings(home: Path, environment: Mapping[str, str] = os.environ) -> StoreSettings:
