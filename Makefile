@@ -57,7 +57,7 @@ test-postgres: $(POSTGRES_STAMP) ## Run what needs a database, on a real Postgre
 	  echo "note: nothing is tested through PgBouncer, which is not installed" >&2
 	@$(BIN)/python -m pytest --quiet --numprocesses auto --dist worksteal -m postgres $(ARGS)
 
-test-clients: $(STAMP) ## Install the real harnesses and keep the same promises with them
+test-clients: $(POSTGRES_STAMP) ## Install the real harnesses and keep the same promises with them
 	@$(BIN)/python tests/clients/install.py $(CLIENTS)
 	@# A hook gives up after a second, as it must, also where the whole machine stood still for that long.
 	@tests/clients/run $(ARGS) || { echo "once more what failed:"; tests/clients/run --last-failed $(ARGS); }

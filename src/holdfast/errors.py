@@ -24,6 +24,7 @@ HoldfastError
 │   └── ModelBusy          it may answer if asked again later
 ├── BackupUnreadable       a backup cannot be opened: passphrase, damage, or a later version
 ├── PathRefused            a project file may not be read or written at this path; says why
+├── Declined               a person was asked and said no; the message says what did not happen
 └── DaemonAway             the daemon does not answer
 """
 
@@ -123,6 +124,10 @@ class ModelBusy(ModelError):
     def __init__(self, message: str, hint: str = "", after: float = 0.0) -> None:
         super().__init__(message, hint)
         self.after = after
+
+
+class Declined(HoldfastError):
+    """A person was asked and said no: nothing is wrong, and nothing was done."""
 
 
 class DaemonAway(HoldfastError):

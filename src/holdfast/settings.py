@@ -383,6 +383,43 @@ class PersonSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class Sharing:
+    """What is shared through a hub. By default nothing is; set it for all projects, or for one."""
+
+    hubs: tuple[str, ...] = _setting(
+        (),
+        "Which hub is for which projects, as `NAME: PATTERN`, such as `work: github.com/acme/*`; the first "
+        "that matches counts. `NAME: *` is for all, and `NAME: ~` for memories of no project. A project "
+        "that matches none shares nothing.",
+        protects=True,
+    )
+    handoffs: bool = _setting(default=False, doc="Whether the team is given handoffs.", protects=True)
+    continuity: bool = _setting(
+        default=False,
+        doc="Whether the team is given the shared layer of the continuity.",
+        protects=True,
+    )
+    memories: str = _setting(
+        "none",
+        "Which memories the team is given: `none`, or `team` for those that a person marked "
+        "(`holdfast memories share`, `holdfast remember --team`).",
+        choices=("none", "team"),
+        protects=True,
+    )
+    own: bool = _setting(
+        default=False, doc="Whether your other machines, and nobody else, get your memories.", protects=True
+    )
+    checkpoints: bool = _setting(default=False, doc="Whether the team is given checkpoints.", protects=True)
+    sessions: str = _setting(
+        "none",
+        "Whose machines get the state of your sessions: `none`, or `own` for your other ones, so that you "
+        "can go on there. Transcripts stay on this machine.",
+        choices=("none", "own"),
+        protects=True,
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class StoreSettings:
     """Where everything is stored. It counts for all projects, and from the next start of the daemon on."""
 
@@ -459,6 +496,7 @@ class Config:
     models: Models = Models()
     machine: MachineSettings = MachineSettings()
     person: PersonSettings = PersonSettings()
+    sharing: Sharing = Sharing()
     store: StoreSettings = StoreSettings()
     unreadable: Unreadable | None = None
     explicit: frozenset[str] = field(default=frozenset(), compare=False)

@@ -17,6 +17,7 @@ BOUNDARIES = frozenset(
         ("daemon/work/housekeeping.py", "attempt"),  # what fails at one beat is tried again later
         ("daemon/work/dispatcher.py", "_take_in"),  # one spooled event that fails must not stop the rest
         ("daemon/mcp/calls.py", "call"),  # one call that fails is answered, and its connection goes on
+        ("daemon/work/sharing_thread.py", "_run"),  # sharing that ended unnoticed would be worse
         ("daemon/work/worker.py", "_run"),  # what a job raises is raised where someone waits for it
         ("cli/main.py", "main"),  # a person gets a sentence, the log gets the traceback
     }

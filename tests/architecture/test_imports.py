@@ -80,6 +80,8 @@ def folders_apart(folders: frozenset[str]) -> Check:
         for name, line in _ours(source):
             theirs = "/".join(name.split(".")[:2])
             registry = source.path == f"{source.package_name}/__init__.py"
+            if _uses_driver(own, name):
+                continue
             if (
                 theirs in folders
                 and theirs != own
@@ -91,6 +93,11 @@ def folders_apart(folders: frozenset[str]) -> Check:
                 yield Finding(source.path, line, says)
 
     return check
+
+
+def _uses_driver(own: str, name: str) -> bool:
+    """A hub is a PostgreSQL database too; how one connects to it knows no table of the store."""
+    return own == "stores/hub" and _within(name, "stores.postgres.connection")
 
 
 def standard_library_only(source: Source) -> Iterator[Finding]:
@@ -207,6 +214,16 @@ def test_what_implementations_share_knows_none_of_them() -> None:
     check = folders_apart(_folders_on_disk())
     assert findings_in(check, "stores/sqlite/store.py", "from holdfast.stores.sql.tables import Tables") == ""
     assert findings_in(check, "stores/sql/tables.py", "from holdfast.stores.sqlite.store import SqliteStore")
+
+
+def test_a_hub_shares_connections_and_nothing_else_with_the_store() -> None:
+    check = folders_apart(frozenset({"stores/hub", "stores/postgres"}))
+    line = "from holdfast.stores.postgres.connection import connect"
+    assert findings_in(check, "stores/hub/owner.py", line) == ""
+    assert findings_in(check, "stores/hub/owner.py", line.replace("connection", "store"))
+    assert findings_in(
+        check, "stores/postgres/store.py", "from holdfast.stores.hub.names import checked_name"
+    )
 
 
 @pytest.mark.parametrize("path", ["hook.py", "daemon/local/client.py"])

@@ -101,6 +101,7 @@ def test_a_row_that_changes_again_is_announced_once_with_a_greater_revision(stor
     assert (first.id, second.id) == ("m2", "m1")
     assert first.revision < second.revision
     assert store.announcements(first.revision, ALL) == [second]
+    assert store.last_announcement() == second.revision
     assert store.announcements(0, 1) == [first]
 
 
@@ -134,6 +135,23 @@ def test_the_time_of_a_change_is_noted_once(store: Store) -> None:
         store.stamp_announcements(NOON + 1)
         store.stamp_announcements(NOON + 2)
     assert [(each.id, each.at) for each in store.announcements(0, ALL)] == [("m1", NOON + 1), ("h1", NOON)]
+
+
+def test_one_announcement_is_found_by_its_row(store: Store) -> None:
+    with store.writing():
+        store.announce(SharedKind.HANDOFF, "h1", "shop", NOON)
+    assert store.announcement(SharedKind.HANDOFF, "h1") == store.announcements(0, ALL)[0]
+    assert store.announcement(MEMORY, "h1") is None
+
+
+def test_the_redactor_of_a_row_is_known(store: Store) -> None:
+    with store.writing():
+        store.put_memory(memory("m1"), "7")
+        store.put_session(session("s1"), "8")
+        store.add_checkpoint(checkpoint("c1"), "9")
+    rows = ((MEMORY, "m1"), (SharedKind.SESSION, "s1"), (SharedKind.CHECKPOINT, "c1"), (MEMORY, "m2"))
+    assert [store.redactor_of(*row) for row in rows] == ["7", "8", "9", ""]
+    assert store.redactor_of(SharedKind.HANDOFF, "h1") == ""
 
 
 def test_a_kind_that_is_no_longer_shared_is_no_longer_announced(store: Store) -> None:
@@ -341,6 +359,17 @@ def test_what_is_for_one_person_is_found(store: Store) -> None:
     put(store, VERSION, item("h1", recipient="bob"), item("h2", recipient="bob", at=NOON + 1))
     assert [each.key.id for each in store.addressed_to("bob", ALL)] == ["h2", "h1"]
     assert store.addressed_to("", ALL) == []
+
+
+def test_what_a_hub_has_committed_is_noted_of_that_version_alone(store: Store) -> None:
+    put(store, replace(VERSION, received_at=0))
+    with store.writing():
+        store.note_sent(KEY, DESK.id, 3, NOON)
+        store.note_sent(KEY, LAPTOP.id, 4, NOON)
+    assert store.versions(KEY)[0].received_at == 0
+    with store.writing():
+        store.note_sent(KEY, DESK.id, 4, NOON)
+    assert store.versions(KEY)[0].received_at == NOON
 
 
 def test_a_base_says_what_a_row_is_and_takes_its_announcement_back(store: Store) -> None:

@@ -73,7 +73,7 @@ SECTIONS: Final = {
         "memories": Entry(
             "memory",
             "memories",
-            "Look after what was remembered: list, show, edit, pin, unpin, forget.",
+            "Look after what was remembered: list, show, edit, pin, unpin, share, unshare, forget.",
         ),
     },
     "State that you pass on": {
@@ -102,7 +102,7 @@ SECTIONS: Final = {
         "handoff": Entry("documents.handoff", "handoff", "Pass work on to another session, on purpose."),
     },
     "Other machines": {
-        "hub": Entry("hub", "hub", "Say by which name other machines and people know a project."),
+        "hub": Entry("hub", "hub", "Share with other machines and people, through a database of yours."),
         "backup": Entry("backup", "backup", "Write the whole home into one encrypted file."),
         "restore": Entry("backup", "restore", "Put back a home from a file that `backup` wrote."),
     },
@@ -128,7 +128,7 @@ SECTIONS: Final = {
             "daemon.harness_commands", "hook_command", "Print the command line that setup gives to a harness."
         ),
         "mcp": Entry(
-            "daemon.harness_commands", "mcp", "Speak MCP on stdin and stdout: the server of our tools."
+            "daemon.harness_commands", "mcp", "Speak MCP on stdin and stdout: the server of Holdfast's tools."
         ),
         "statusline": Entry("daemon.harness_commands", "statusline", "Print the status line of a session."),
         "redact": Entry("redact", "redact", "Copy stdin to stdout without the values of secrets."),

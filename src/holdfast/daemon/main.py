@@ -103,6 +103,7 @@ async def _live(home: Path, lock: Lock, log: logging.Logger) -> int:
     finally:
         server.close()
         close_endpoint(home, endpoint)
+        await asyncio.to_thread(dispatcher.stop_sharing)
         await worker.do(Urgency.HOUSEKEEPING, dispatcher.close)
         worker.stop()
         lock.release()

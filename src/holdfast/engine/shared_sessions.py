@@ -22,12 +22,13 @@ from holdfast.core.sharing.items import SharedKind
 from holdfast.core.sharing.local_paths import LocalPaths, local_paths
 from holdfast.core.sharing.provenance import Provenance
 from holdfast.engine.engine import Engine
-from holdfast.engine.machine import this_machine
+from holdfast.engine.ids import NAMED_MOST, ambiguous
 from holdfast.engine.repository import git, projects
 from holdfast.engine.repository.commits import line_of_commits
 from holdfast.engine.repository.prints import prints_of
+from holdfast.files import machine_id
 from holdfast.lazy_dataclass import dataclass
-from holdfast.stores.base import START
+from holdfast.stores.base import START, RowKind
 from holdfast.stores.shared import SharedWithin, StoredVersion
 
 CHECKPOINTS_LOOKED_AT: Final = 50
@@ -87,10 +88,45 @@ def _commits(root: str, session: Session) -> tuple[str, ...]:
 
 def pulled_sessions(engine: Engine, project: Project, since: int, limit: int) -> list[PulledSession]:
     """Sessions of other machines in a project with an event since that time, the latest first."""
-    items = engine.store.shared_items(_within(engine, project), START, limit)
+    items = shared_items_of(engine, project, SharedKind.SESSION, limit)
     recent = (each for each in items if each.at >= since - CLOCKS_DIFFER_MS)
     pulled = [one for one in _read(engine, project, recent) if one.session.last_event_at >= since]
     return sorted(pulled, key=lambda one: -one.session.last_event_at)
+
+
+def pulled_everywhere(engine: Engine, limit: int) -> list[PulledSession]:
+    """Sessions of other machines in all projects of this one, the latest first."""
+    within = SharedWithin(None, (SharedKind.SESSION,), except_machine=own_machine_id(engine))
+    projects_by_name = _projects_by_name(engine)
+    pulled: list[PulledSession] = []
+    for item in engine.store.shared_items(within, START, limit):
+        if project := projects_by_name.get(item.key.project):
+            pulled += _read(engine, project, iter([item]))
+    return sorted(pulled, key=lambda one: -one.session.last_event_at)
+
+
+def pulled_named(engine: Engine, name: str) -> PulledSession | None:
+    """The session of another machine with this key, or the only one whose key begins so; None if none does.
+
+    Raises HoldfastError if several do.
+    """
+    name = name.strip().rstrip("…")
+    ids = engine.store.shared_ids_beginning(SharedKind.SESSION, name, NAMED_MOST + 1) if name else []
+    if len(ids) > 1 and name not in ids:
+        raise ambiguous(RowKind.SESSION.value, name, [f"`{id}`" for id in ids])
+    id = name if name in ids else next(iter(ids), "")
+    item = engine.store.shared_item(SharedKind.SESSION, id) if id else None
+    project = _projects_by_name(engine).get(item.key.project) if item else None
+    return next(_read(engine, project, iter([item])), None) if item and project else None
+
+
+def _projects_by_name(engine: Engine) -> dict[str, Project]:
+    """The project of this machine that has or had each shared name."""
+    by_name: dict[str, Project] = {}
+    for project in engine.store.projects():
+        for name in shared_names_of(engine, project):
+            by_name.setdefault(name, project)
+    return by_name
 
 
 def pulled_session(engine: Engine, project: Project, key: str) -> PulledSession | None:
@@ -110,6 +146,13 @@ def session_anywhere(engine: Engine, project: Project, key: str) -> Session | No
     return pulled.session if pulled and pulled.provenance.is_mine else None
 
 
+def shared_items_of(engine: Engine, project: Project, kind: SharedKind, limit: int) -> list[StoredVersion]:
+    """What other machines and people shared in a project, of one kind, the newest first."""
+    own = own_machine_id(engine)
+    within = SharedWithin(shared_names_of(engine, project), (kind,), except_machine=own)
+    return engine.store.shared_items(within, START, limit)
+
+
 def shared_names_of(engine: Engine, project: Project) -> tuple[str, ...]:
     """The names under which others know the project, or knew it, as they are stored."""
     return identity_of(engine.store.shared_names(project.project_id), "").names
@@ -120,19 +163,14 @@ def provenance_of(item: StoredVersion) -> Provenance:
     return Provenance(item.person, item.machine, item.is_mine, item.at)
 
 
-def own_machine_id(engine: Engine, project: Project) -> str:
+def own_machine_id(engine: Engine) -> str:
     """The id of this machine; empty if it has none yet."""
-    return this_machine(engine.home, engine.config(project)).id if engine.home else ""
-
-
-def _within(engine: Engine, project: Project) -> SharedWithin:
-    own = own_machine_id(engine, project)
-    return SharedWithin(shared_names_of(engine, project), (SharedKind.SESSION,), except_machine=own)
+    return machine_id.read(engine.home) if engine.home else ""
 
 
 def _read(engine: Engine, project: Project, items: Iterator[StoredVersion]) -> Iterator[PulledSession]:
     """The sessions in these items; what cannot be read is left out, and so is what is stored here itself."""
-    own = own_machine_id(engine, project)
+    own = own_machine_id(engine)
     for item in items:
         if (own and item.machine.id == own) or engine.store.session(item.key.id) is not None:
             continue

@@ -68,6 +68,7 @@ class StoredVersion:
     sequence: int = 0
     """Its number among the project's changes at the hub; 0 for this machine's own version."""
     received_at: int = 0
+    """When it arrived: here, or at the hub for this machine's own version; 0 while that is not known."""
     holds: bool = False
     """Whether this version holds. Only read; the store decides it with every change of the item."""
 
@@ -122,6 +123,18 @@ class Shared(Protocol):
         """What was announced and not acknowledged, in order, above that revision."""
         ...
 
+    def announcement(self, kind: SharedKind, id: str) -> Announcement | None:
+        """The announcement of that row, if it waits."""
+        ...
+
+    def last_announcement(self) -> int:
+        """The revision of the last announcement that waits; 0 if none does."""
+        ...
+
+    def redactor_of(self, kind: SharedKind, id: str) -> str:
+        """The redactor that this row's text went through; empty if there is no such row."""
+        ...
+
     def count_announcements(self) -> dict[str, int]:
         """How many announcements wait, by the project's id."""
         ...
@@ -157,8 +170,14 @@ class Shared(Protocol):
     def put_version(self, version: StoredVersion, redactor: str) -> StoredVersion | None:
         """Store a machine's version of an item, unless it has this or a later one; returns which one holds.
 
+        Of the same revision, only the removal replaces what is stored.
+
         A removal deletes the texts of all versions by its person.
         """
+        ...
+
+    def note_sent(self, key: ItemKey, machine: str, revision: int, at: int) -> None:
+        """Note that a hub has committed this version of this machine; until then `received_at` is 0."""
         ...
 
     def versions(self, key: ItemKey) -> list[StoredVersion]:

@@ -10,6 +10,8 @@ import pytest
 
 from holdfast.core.brief.brief_input import Reason
 from holdfast.core.brief.budget import PROMPT_MEMORIES_CHARS
+from holdfast.core.sharing.identity import SharedName
+from holdfast.core.sharing.items import SharedKind
 from holdfast.core.text.untrusted import has_injected_text
 from holdfast.engine.briefing.prompt_memories import TURNS
 from holdfast.engine.engine import Engine
@@ -20,6 +22,7 @@ from holdfast.stores.base import SearchDocument, Store
 from holdfast.stores.sqlite import open_store
 from tests.engine.library import EMBEDDER
 from tests.engine.stage import MINUTE, NOON, Stage
+from tests.engine.two_machines import NAME, version_of
 
 PORT = "The staging database listens on port 5433"
 ASKS = "on which port does the staging database listen?"
@@ -65,6 +68,19 @@ def test_a_memory_that_fits_goes_with_the_prompt(eager: Eager) -> None:
     assert has_injected_text(given)
     assert f"- {PORT} (1 min ago, {id[:8]})" in given
     assert len(given) <= PROMPT_MEMORIES_CHARS
+
+
+def test_one_of_a_teammate_names_its_author(eager: Eager) -> None:
+    assert eager.kept is not None
+    eager.asks("hello")
+    project = identity(eager.project("app")).project_id
+    body = '{"version": 1, "shared": "memory", "text": "' + PORT + '"}'
+    version = version_of(SharedKind.MEMORY, "m", body, at=eager.now, person="bob", is_mine=False)
+    with eager.kept.writing():
+        eager.kept.put_shared_name(SharedName(project, NAME, eager.now, eager.now))
+        eager.kept.put_version(version, "1")
+        eager.kept.put_pull_cursor("hub", NAME, 1)
+    assert f"- {PORT} (bob on laptop, " in eager.asks(ASKS)
 
 
 def test_unless_it_is_wanted_nothing_is_given(eager: Eager) -> None:

@@ -51,7 +51,7 @@ class TestWhereItIsWritten:
         made = create(stage, directory)
         assert made.path == root / FOLDER / f"{DAY}-{name}-finish-the-report.md"
         assert made.path.read_text() == made.text
-        assert handoff.find(identity(str(directory)), "").path == made.path
+        assert handoff.find(handoff.all_handoffs(identity(str(directory))), "").path == made.path
 
     def test_in_a_repository(self, stage: Stage, repo: Path) -> None:
         self.check(stage, repo, repo, "main")
@@ -79,7 +79,10 @@ class TestWhereItIsWritten:
         tree = stage.home / "tree"
         run_git(repo, "worktree", "add", "-q", "-b", "side", str(tree))
         self.check(stage, tree, repo, "side")
-        assert handoff.find(identity(str(repo)), "").name == f"{DAY}-side-finish-the-report.md"
+        assert (
+            handoff.find(handoff.all_handoffs(identity(str(repo))), "").name
+            == f"{DAY}-side-finish-the-report.md"
+        )
 
     def test_where_the_main_one_is_bare_in_the_worktree_of_its_branch(self, stage: Stage, repo: Path) -> None:
         bare = stage.home / "bare.git"
@@ -156,7 +159,7 @@ def test_two_on_one_day_do_not_meet(stage: Stage, repo: Path) -> None:
     project = identity(str(repo))
     assert len(handoff.all_handoffs(project)) == 2
     with pytest.raises(HoldfastError, match="several handoffs are named like"):
-        handoff.find(project, "finish")
+        handoff.find(handoff.all_handoffs(project), "finish")
 
 
 @pytest.mark.parametrize("name", ["finish-the-report", "report", f"{DAY}-main-finish-the-report.md", ""])
@@ -165,14 +168,14 @@ def test_it_is_found_from_any_worktree(stage: Stage, repo: Path, name: str) -> N
     made = create(stage, repo)
     tree = stage.home / "tree"
     run_git(repo, "worktree", "add", "-q", str(tree))
-    assert handoff.find(identity(str(tree)), name).path == made.path
+    assert handoff.find(handoff.all_handoffs(identity(str(tree))), name).path == made.path
 
 
 def test_what_is_not_there_is_an_error_that_says_where_to_look(stage: Stage, repo: Path) -> None:
     project = identity(str(repo))
     for name in ("", "nothing"):
         with pytest.raises(HoldfastError) as caught:
-            handoff.find(project, name)
+            handoff.find(handoff.all_handoffs(project), name)
         assert "there are none yet" in caught.value.hint
     (repo / FOLDER).mkdir(parents=True)
     (repo / FOLDER / "notes.md").write_text("# Notes\n")
@@ -229,7 +232,7 @@ class TestPickingUp:
         made = create(stage, repo)
         text = made.text.replace("- `a.c` exists", "- `a.c` holds `int main(void)`")
         (made.path).write_text(text)
-        found = handoff.find(identity(str(repo)), "report")
+        found = handoff.find(handoff.all_handoffs(identity(str(repo))), "report")
         findings = handoff.verify_handoff(identity(str(repo)), found)
         assert [finding.detail for finding in findings if finding.verdict is Verdict.DRIFT] == [
             "the line is not there any more"
@@ -242,7 +245,9 @@ class TestPickingUp:
         made = create(stage, repo)
         text = made.text.replace("- `a.c` exists", "- `../outside.c` exists")
         made.path.write_text(text.replace(made.head.commit, "0" * 40))
-        findings = handoff.verify_handoff(identity(str(repo)), handoff.find(identity(str(repo)), "report"))
+        findings = handoff.verify_handoff(
+            identity(str(repo)), handoff.find(handoff.all_handoffs(identity(str(repo))), "report")
+        )
         unknown = [finding.what for finding in findings if finding.verdict is Verdict.UNKNOWN]
         assert unknown == ["commit 0000000000", "`../outside.c` exists"]
         assert handoff.verdict(findings) is Verdict.UNKNOWN
@@ -271,7 +276,7 @@ class TestPickingUp:
         made.path.write_text(
             made.text.replace("## Request and Intent\n", f"## Request and Intent\n{conflict}")
         )
-        found = handoff.find(identity(str(repo)), "report")
+        found = handoff.find(handoff.all_handoffs(identity(str(repo))), "report")
         findings = handoff.verify_handoff(identity(str(repo)), found)
         line = found.text.splitlines().index("<<<<<<< HEAD") + 1
         assert findings[0].line == f"Drift: the document (a merge conflict begins in its line {line})"
@@ -283,7 +288,7 @@ class TestPickingUp:
         work(stage)
         made = create(stage, repo)
         made.path.write_bytes(made.text.replace("\n", "\r\n").encode())
-        found = handoff.find(identity(str(repo)), "report")
+        found = handoff.find(handoff.all_handoffs(identity(str(repo))), "report")
         assert found.head == made.head
         assert handoff.verify_handoff(identity(str(repo)), found) == handoff.verify_handoff(
             identity(str(repo)), made
@@ -298,11 +303,13 @@ class TestPickingUp:
         work(stage, "b")
         project = identity(str(repo))
         stage.now += MINUTE
-        taken = handoff.pick_up(stage.engine(), handoff.find(project, "report"), stage.store.session("b"))
+        taken = handoff.pick_up(
+            stage.engine(), handoff.find(handoff.all_handoffs(project), "report"), stage.store.session("b")
+        )
         assert taken.head.status == "consumed 2027-01-15T10:01:00Z by session b"
-        assert handoff.find(project, "report").head == taken.head
+        assert handoff.find(handoff.all_handoffs(project), "report").head == taken.head
         with pytest.raises(HoldfastError, match="no handoff is open"):
-            handoff.find(project, "")
+            handoff.find(handoff.all_handoffs(project), "")
         lineage = stage.store.lineage("b")
         assert lineage is not None
         assert (lineage.parent, lineage.kind) == ("a", "handoff")
@@ -316,9 +323,9 @@ class TestPickingUp:
         work(stage)
         made = create(stage, repo)
         project: Project = identity(str(repo))
-        assert not handoff.find(project, "").is_tracked
+        assert not handoff.find(handoff.all_handoffs(project), "").is_tracked
         run_git(repo, "add", "-f", str(made.path))
-        assert handoff.find(project, "").is_tracked
+        assert handoff.find(handoff.all_handoffs(project), "").is_tracked
 
 
 def test_a_session_that_has_handed_off_saves_no_ledger_by_itself(stage: Stage, repo: Path) -> None:

@@ -209,9 +209,12 @@ def test_a_read_only_member_pulls_and_pushes_nothing(place: Place) -> None:
 
 def test_machines_say_how_far_they_have_applied_a_project(place: Place) -> None:
     ann, bob, zoe = place.invite("ann"), place.invite("bob"), place.invite("zoe", "other")
+    ann.push(SHOP, "machine-of-ann", [item(audience=Audience.OWN)])
     ann.confirm(SHOP, "machine-of-ann", 5)
     bob.confirm(SHOP, "machine-of-bob", 3)
     bob.confirm(SHOP, "machine-of-bob", 2)
+    assert [each.person for each in ann.machines(SHOP)] == ["ann"], "nothing is shared with the team yet"
+    bob.push(SHOP, "machine-of-bob", [item("m2")])
     zoe.confirm(SHOP, "machine-of-zoe", 1)
     states = ann.machines(SHOP)
     assert [(each.machine, each.person, each.applied) for each in states] == [

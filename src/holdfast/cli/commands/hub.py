@@ -7,6 +7,9 @@ from pathlib import Path
 import click
 
 from holdfast.cli import access
+from holdfast.cli.commands.sharing.join import join
+from holdfast.cli.commands.sharing.member import leave, pull, push, show_status
+from holdfast.cli.commands.sharing.owner import init, invite, members, revoke
 from holdfast.cli.options import command, group, json_option, project_option
 from holdfast.cli.printing import give_json, home_path, say
 from holdfast.core.events.world import Project
@@ -16,12 +19,18 @@ from holdfast.engine.views.serialisation import shared_identity_row
 from holdfast.errors import HoldfastError
 
 
-@group("holdfast hub bind 'shop notes'", "holdfast hub unbind")
+@group(
+    "holdfast hub init postgresql://admin@db.example/holdfast",
+    "holdfast hub invite ann",
+    "holdfast hub join",
+    "holdfast hub bind 'shop notes'",
+)
 def hub() -> None:
-    """Say by which name other machines and people know a project.
+    """Share with other machines and people, through a PostgreSQL database that is yours.
 
-    By itself that is its git remote, as in `github.com/acme/shop`, whichever way the address is written. A
-    project without a remote is known on this machine only, unless you give it a name.
+    `bind` says by which name others know a project. By itself that is its git remote, as in
+    `github.com/acme/shop`, whichever way the address is written. A project without a remote is known on this
+    machine only, unless you give it a name.
     """
 
 
@@ -77,5 +86,6 @@ def _tell(project: Project, identity: SharedIdentity, *, as_json: bool) -> None:
         say(f"former names: {', '.join(identity.former)}; `holdfast hub unbind NAME` removes one")
 
 
-hub.add_command(bind)
-hub.add_command(unbind)
+hub.add_command(show_status, "status")
+for each in (push, pull, leave, init, invite, revoke, members, join, bind, unbind):
+    hub.add_command(each)

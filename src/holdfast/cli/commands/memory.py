@@ -30,6 +30,7 @@ from holdfast.engine.memory.remember import MemoryOutcome, MemoryRequest, note, 
 from holdfast.engine.memory.remember import remember as keep
 from holdfast.engine.privacy.forget import OneMemory
 from holdfast.engine.recording.memorize import wording_of
+from holdfast.engine.sharing import team_memories
 from holdfast.engine.views import serialisation
 from holdfast.engine.views.serialisation import Row, redacted_value
 from holdfast.errors import HoldfastError
@@ -61,6 +62,7 @@ SOURCE: Final = "cli"
     help="Where it holds: in this project, in this worktree of it, or wherever you work.",
 )
 @click.option("--session", default="", metavar="KEY", help="The session that it was said in.")
+@click.option("--team", is_flag=True, help="Share it with your team, where the settings allow that.")
 @click.option("--to-file", is_flag=True, help="Write it to the project's memory/ file of today instead.")
 @click.option("--jsonl", type=click.File("rb"), metavar="FILE", help="Many: one JSON text or object a line.")
 @project_option()
@@ -73,6 +75,7 @@ def remember(  # noqa: PLR0913 - each is an option
     pin: bool,
     scope: str,
     session: str,
+    team: bool,
     to_file: bool,
     jsonl: Iterable[bytes] | None,
     project: Path | None,
@@ -87,6 +90,8 @@ def remember(  # noqa: PLR0913 - each is an option
     request = MemoryRequest(_text_of(words), tags, importance, pin, MemoryScope(scope))
     if bool(words) == (jsonl is not None):
         raise click.UsageError("Say what to remember, or give --jsonl; not both.")
+    if team and (jsonl is not None or to_file):
+        raise click.UsageError("--team is for one memory: it goes with neither --jsonl nor --to-file.")
     with access.writable_engine() as engine:
         place = access.register_project(engine, project)
         key = session_named(engine.store, session).key if session else access.surrounding_session()
@@ -97,6 +102,8 @@ def remember(  # noqa: PLR0913 - each is an option
             give_json({"file": path}) if as_json else give(path)
         else:
             outcome = keep(engine, place, request, source=SOURCE, session=key)
+            if team:
+                _share(engine, place, outcome.memory)
             give_json(outcome_row(outcome)) if as_json else give_outcome(outcome)
 
 
@@ -230,7 +237,7 @@ def _counter() -> Generator[Callable[[int], None]]:
 
 @group("holdfast memories list", "holdfast memories pin 1f2e3d4c")
 def memories() -> None:
-    """Look after what was remembered: list, show, edit, pin, unpin, forget."""
+    """Look after what was remembered: list, show, edit, pin, unpin, share, unshare, forget."""
 
 
 @command("holdfast memories list", "holdfast memories list --all --json")
@@ -335,6 +342,42 @@ def forget(*, id: str, dry_run: bool, yes: bool, project: Path | None, as_json: 
     carry_out(access.home(), OneMemory(memory.id), dry_run=dry_run, yes=yes, as_json=as_json)
 
 
+@command("holdfast memories share 1f2e3d4c")
+@click.argument("id", metavar="ID")
+@project_option()
+@json_option()
+def share(*, id: str, project: Path | None, as_json: bool) -> None:
+    """Give a memory to your team, through the hub of its project.
+
+    `memories = "team"` in `[sharing]` must allow it. `holdfast hub status --what` shows what would be sent.
+    """
+    with access.stored_engine() as engine:
+        place = access.project_at(project)
+        memory = remembering.named_memory(engine, place, id)
+        _share(engine, place, memory)
+    _changed(memory, as_json=as_json)
+
+
+@command("holdfast memories unshare 1f2e3d4c")
+@click.argument("id", metavar="ID")
+@project_option()
+@json_option()
+def unshare(*, id: str, project: Path | None, as_json: bool) -> None:
+    """Take a memory back from your team: it is removed at the hub and from their machines; yours stays."""
+    with access.stored_engine() as engine:
+        memory = remembering.named_memory(engine, access.project_at(project), id)
+        if not team_memories.take_back(engine, memory):
+            say("it was not shared with the team")
+    _changed(memory, as_json=as_json)
+
+
+def _share(engine: Engine, place: Project, memory: Memory) -> None:
+    """Mark a memory for the team, and say what keeps it from going there."""
+    obstacle = team_memories.share(engine, place, memory)
+    if obstacle:
+        say(f"marked for the team, but not sent yet: {obstacle}")
+
+
 def _changed(memory: Memory, *, as_json: bool) -> None:
     give_json(memory_row(memory)) if as_json else give(memory.id)
 
@@ -347,7 +390,7 @@ def _refuse_half_characters(text: str) -> None:
 
 
 memories.add_command(listed, "list")
-for each in (show, edit, pin, unpin, forget):
+for each in (show, edit, pin, unpin, share, unshare, forget):
     memories.add_command(each)
 
 

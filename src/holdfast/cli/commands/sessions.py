@@ -34,6 +34,7 @@ from holdfast.cli.printing import (
     short_path,
     working,
 )
+from holdfast.core.session.reason_words import reason_words, trigger_words
 from holdfast.core.text.strings import ago, one_line, quantity, shortened
 
 EVERYTHING: Final = 100_000
@@ -53,12 +54,15 @@ LINES_MOST: Final = 12
     "holdfast sessions",
     "holdfast sessions --project . --since 7d",
     "holdfast sessions --search 'queue retries' --json",
+    "holdfast sessions --machine laptop",
     "holdfast sessions --scores --limit 100",
 )
 @project_option("Only of this project: its directory, also a former one, or its id.")
 @click.option("--harness", default="", metavar="HARNESS", help="Only of this harness.")
 @click.option("--since", default="", metavar="7d|DATE", help="Only those with an event since then.")
 @click.option("--search", default="", metavar="WORDS", help="Only those that say all of these words.")
+@click.option("--machine", default="", metavar="NAME", help="Only those from this machine.")
+@click.option("--person", default="", metavar="NAME", help="Only those of this person.")
 @limit_option(20)
 @click.option("--all", "everything", is_flag=True, help="However many there are.")
 @click.option("--scores", "with_scores", is_flag=True, help="How each went on from what was before it.")
@@ -69,6 +73,8 @@ def sessions(  # noqa: PLR0913 - each is an option
     harness: str,
     since: str,
     search: str,
+    machine: str,
+    person: str,
     limit: int,
     everything: bool,
     with_scores: bool,
@@ -76,7 +82,8 @@ def sessions(  # noqa: PLR0913 - each is an option
 ) -> None:
     """List the sessions that were seen.
 
-    The latest first, each with its title and an id that other commands take: `holdfast show ID`.
+    The latest first, each with its title and an id that other commands take: `holdfast show ID`. Those of
+    your other machines are among them, with the name of the machine, where they are shared through a hub.
 
     With `--scores`: how much of its brief each session used; what it rediscovered, because a tool or a person
     had to bring back what was known before; how much was new; and how often it used what it recalled. Below,
@@ -94,6 +101,8 @@ def sessions(  # noqa: PLR0913 - each is an option
         harness=harness,
         since=moment(since, daemon_requests.now()) if since else 0,
         search=search,
+        machine=machine,
+        person=person,
     )
     if as_json:
         give_json(rows[:limit])
@@ -101,7 +110,7 @@ def sessions(  # noqa: PLR0913 - each is an option
         print_sessions(rows[:limit])
         if len(rows) > limit:
             say(f"there are more than {quantity(limit, 'session')}; `--all` lists them all")
-    elif project or harness or since or search:
+    elif project or harness or since or search or machine or person:
         say("there are no such sessions; `holdfast sessions` lists all")
     else:
         say("no session was seen yet; `holdfast setup` connects a harness")
@@ -130,6 +139,7 @@ def print_sessions(rows: Sequence[Mapping[str, Any]]) -> None:
     """Two lines for each session in a terminal, where one would be too long; a table anywhere else."""
     now, width = daemon_requests.now(), line_width()
     ages = [ago(now - _moment(row["last_event_at"])) for row in rows]
+    is_shared = any(_where(row) for row in rows)
     if width is None:
         columns = (
             "title",
@@ -140,9 +150,13 @@ def print_sessions(rows: Sequence[Mapping[str, Any]]) -> None:
             "windows",
             "full",
             "state",
+            *(("where",) if is_shared else ()),
             "last event",
         )
-        cells = [(row["title"] or NO_TITLE, *_facts(row), age) for row, age in zip(rows, ages, strict=True)]
+        cells = [
+            (row["title"] or NO_TITLE, *_facts(row), *((_where(row),) if is_shared else ()), age)
+            for row, age in zip(rows, ages, strict=True)
+        ]
         give_table(columns, cells, numbers=("prompts", "windows", "full"))
         return
     width = min(width, WIDEST)
@@ -172,7 +186,13 @@ def _terminal_facts(row: Mapping[str, Any], path_chars: int) -> tuple[str, ...]:
         quantity(row["prompt_count"], "prompt"),
         windows,
         f"{'imported' if row['imported'] else row['phase']}{full}",
+        _where(row),
     )
+
+
+def _where(row: Mapping[str, Any]) -> str:
+    """The person and machine of a session from elsewhere; empty for one of this machine."""
+    return f"{row['person']} on {row['machine']}" if row["machine"] else ""
 
 
 def _facts(row: Mapping[str, Any]) -> tuple[str, str, str, str, str, str, str]:
@@ -225,7 +245,8 @@ def _heading(view: Mapping[str, Any]) -> Iterator[str]:
     started, last = _moment(view["started_at"]), _moment(view["last_event_at"])
     state = "imported" if view["imported"] else view["phase"]
     yield view["title"] or NO_TITLE
-    yield f"{view['short_id']} · {view['harness']} · {short_path(view['project'])} · {state}"
+    facts = (view["short_id"], view["harness"], short_path(view["project"]), state, _where(view))
+    yield " · ".join(filter(None, facts))
     windows = f", {view['windows']} windows" if view["windows"] > 1 else ""
     full = f", {view['percent']}% full" if view["tokens"] else ""
     yield (
@@ -235,7 +256,7 @@ def _heading(view: Mapping[str, Any]) -> Iterator[str]:
     if view["shared_name"]:
         yield f"project {view['shared_name']} for other machines"
     if view["parent"]:
-        yield f"continues {view['parent'][:ID_CHARS]} ({view['lineage']})"
+        yield f"continues {view['parent'][:ID_CHARS]} ({reason_words(view['lineage'])})"
 
 
 def _parts(view: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
@@ -256,7 +277,7 @@ def _parts(view: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
             _command_line(row) for row in view["commands"][-LINES_MOST:]
         ],
         _of("Checkpoints", view["checkpoints"], len(view["checkpoints"]), most=LINES_MOST): [
-            f"{row['short_id']} {row['trigger']}{_age(row, now, 'created_at')}: {row['gist']}"
+            f"{row['short_id']} {trigger_words(row['trigger'])}{_age(row, now, 'created_at')}: {row['gist']}"
             for row in view["checkpoints"][:LINES_MOST]
         ],
         "Briefs that it was given": [_brief_line(row, now, "predecessor") for row in view["briefs_received"]],
@@ -294,9 +315,8 @@ def _brief_line(row: Mapping[str, Any], now: int, other: str) -> str:
         if row[other]
         else ""
     )
-    return (
-        f"{row['short_id']} {row['reason']}{_age(row, now, 'created_at')}{whose}, {row['size']:,} characters"
-    )
+    facts = f"{row['short_id']} {reason_words(row['reason'])}{_age(row, now, 'created_at')}"
+    return f"{facts}{whose}, {row['size']:,} characters"
 
 
 def _age(row: Mapping[str, Any], now: int, field: str = "at") -> str:
@@ -358,7 +378,13 @@ def print_checkpoint_list(rows: Sequence[Mapping[str, Any]]) -> None:
     if width is None:
         cells = [
             (
-                *(row["title"] or NO_TITLE, row["id"], row["session"], row["trigger"], str(row["prompts"])),
+                *(
+                    row["title"] or NO_TITLE,
+                    row["id"],
+                    row["session"],
+                    trigger_words(row["trigger"]),
+                    str(row["prompts"]),
+                ),
                 *(ago(now - row["at"]), short_path(row["project"]), row["digest"]),
             )
             for row in rows
@@ -369,7 +395,7 @@ def print_checkpoint_list(rows: Sequence[Mapping[str, Any]]) -> None:
     facts = [
         (
             row["id"],
-            row["trigger"],
+            trigger_words(row["trigger"]),
             quantity(row["prompts"], "prompt"),
             row["session"],
             short_path(row["project"]),

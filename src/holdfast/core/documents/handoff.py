@@ -45,6 +45,8 @@ class HandoffHead:
     harness: str = ""
     branch: str = ""
     commit: str = ""
+    to: str = ""
+    """The person whom it is for; empty for whoever picks it up."""
     status: str = OPEN
     """`open`, or `mark_consumed` with the time and the session that picked it up."""
 
@@ -110,6 +112,7 @@ def head_of(text: str) -> HandoffHead | None:
         harness=bare.get("harness", ""),
         branch=bare.get("branch", ""),
         commit=bare.get("commit", ""),
+        to=bare.get("to", ""),
         status=bare.get("status", OPEN),
     )
 
@@ -169,7 +172,7 @@ def pickup_prompt(text: str, name: str, path: str, title: str) -> str:
 
 
 _TITLE: Final = "Handoff:"
-_FIELD: Final = re.compile(r"- (Status|Created|Session|Harness|Branch|Commit):(?: (.*))?$")
+_FIELD: Final = re.compile(r"- (Status|To|Created|Session|Harness|Branch|Commit):(?: (.*))?$")
 _CHECK: Final = re.compile(r"- `(?P<path>[^`]+)` (?:exists|holds `(?P<pattern>[^`]+)`)$")
 _DOUBT: Final = re.compile(r"- (?:(?P<what>.*?) — )?UNCONFIRMED: (?P<reason>.*\S)")
 
@@ -200,7 +203,7 @@ def _items(
 
 def _head_lines(head: HandoffHead) -> Iterator[str]:
     yield f"- Status: {head.status}"
-    for name in ("created", "session", "harness", "branch", "commit"):
+    for name in ("to", "created", "session", "harness", "branch", "commit"):
         if value := one_line(getattr(head, name)):
             yield f"- {name.title()}: {value if name == 'created' else f'`{value}`'}"
 

@@ -40,3 +40,14 @@ class Provenance:
 def shown_name(name: str) -> str:
     """The name of a person or a machine, on one line and harmless."""
     return shortened(one_line(defanged(name)), NAME_CHARS)
+
+
+def provenance_row(provenance: Provenance | None) -> dict[str, object]:
+    """Person and machine as fields of a JSON row; both None for what was made here."""
+    if provenance is None:
+        return {"person": None, "machine": None, "machine_id": None}
+    return {
+        "person": shown_name(provenance.person),
+        "machine": provenance.machine_name,
+        "machine_id": provenance.machine.id,
+    }

@@ -66,6 +66,9 @@ class RecallRow(BaseModel):
     at: str | None
     age: str | None
     source: str
+    person: str | None = Field(description="Who shared it; null for what is stored here alone.")
+    machine: str | None
+    machine_id: str | None
     session_key: str | None
     worded: bool = Field(
         description="Whether it, or what stands beside it, says any of the words; else it is merely near "

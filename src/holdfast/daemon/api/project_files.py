@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field
 
 from holdfast.core.documents.continuity import LayerName
 from holdfast.core.events.world import Project
+from holdfast.core.sharing.provenance import provenance_row
 from holdfast.daemon.api.dependencies import Executor, ExecutorDep, Page, Paged
 from holdfast.engine.documents import continuity, handoff, ledger, written_by_hand
 from holdfast.engine.documents.continuity import ContinuityFiles
@@ -98,6 +99,12 @@ class HandoffRow(BaseModel):
     harness: str
     branch: str
     is_open: bool
+    to: str | None
+    """The person whom it is for; null for whoever picks it up."""
+    person: str | None
+    """Who wrote it, and on which machine, if it came from elsewhere; null for one in a file here."""
+    machine: str | None
+    machine_id: str | None
     text: str
 
 
@@ -173,8 +180,10 @@ async def ledger_history(executor: ExecutorDep, paging: Paged, project: ProjectI
 
 @router.get("/projects/{project}/handoffs", response_model=HandoffPage)
 async def handoffs(executor: ExecutorDep, paging: Paged, project: ProjectId) -> object:
-    """The handoffs of all worktrees of a project."""
-    files = await executor.do(lambda engine: handoff.all_handoffs(projects.project_named(engine, project)))
+    """The handoffs of all worktrees of a project, and those that others sent to it."""
+    files = await executor.do(
+        lambda engine: handoff.handoffs_here(engine, projects.project_named(engine, project))
+    )
     # Their times are text that a person may edit, so their order in the list serves as the mark.
     numbers = {id(file): number for number, file in enumerate(reversed(files))}
     return paging.page_of(files, lambda file: PageMark(numbers[id(file)], file.name), _handoff)
@@ -240,5 +249,7 @@ def _handoff(file: handoff.HandoffFile) -> Row:
         "harness": head.harness,
         "branch": head.branch,
         "is_open": head.is_open,
+        "to": head.to or None,
+        **provenance_row(file.provenance),
         "text": file.text,
     }

@@ -154,7 +154,7 @@ def handoff_page(view: PageContext, row: Row) -> Html:
     facts = dotted(
         el("span", *taken),
         el("span", "written ", view.ago(row["created"])),
-        el("span", "from ", session_link(row["session_key"], row["title"] or None)),
+        el("span", "from ", row["sender"] or session_link(row["session_key"], row["title"] or None)),
         project_name(view, str(row["project"])),
     )
     way = el("p", "The next session picks it up with ", code(f"holdfast handoff pickup {row['name']}"))
@@ -165,7 +165,7 @@ def handoff_page(view: PageContext, row: Row) -> Html:
         el("p", facts, class_="note"),
         NOTHING if row["taken_at"] else way,
         section("What it says", rendered(_without_facts(str(row["text"]))), id="handoff"),
-        el("p", view.path(str(row["path"])), class_="path"),
+        el("p", view.path(str(row["path"])), class_="path") if row["path"] else NOTHING,
     )
 
 

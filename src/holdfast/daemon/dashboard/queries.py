@@ -16,6 +16,7 @@ from holdfast.core.events.event import Action, ToolCalled, ToolReturned
 from holdfast.core.events.world import Project
 from holdfast.core.memory.memory import Memory, MemoryScope
 from holdfast.core.session.checkpoint import Checkpoint
+from holdfast.core.session.reason_words import reason_words
 from holdfast.core.session.score import SessionScore
 from holdfast.core.session.session import Phase, Session
 from holdfast.core.text.strings import one_line, shortened
@@ -24,7 +25,6 @@ from holdfast.daemon.api.memories import NOWHERE
 from holdfast.daemon.api.project_files import layer_rows, ledger_row
 from holdfast.daemon.api.reviews import candidate_row
 from holdfast.daemon.api.sessions import diff_row
-from holdfast.daemon.dashboard.briefs import reason_words
 from holdfast.daemon.dashboard.continuity import (
     EXPLAINED,
     LAYER_EMPTY,
@@ -147,7 +147,7 @@ def _feed(engine: Engine, recent: Sequence[Session]) -> list[Row]:
         ),
     ]
     rows.sort(key=lambda row: str(row["at"]), reverse=True)
-    return [*_handoffs_waiting(recent), *rows[:FEED_SHOWN]]
+    return [*_handoffs_waiting(engine, recent), *rows[:FEED_SHOWN]]
 
 
 _NEWS: Final = frozenset(
@@ -201,38 +201,44 @@ def _remembered(memory: Memory) -> Row:
     }
 
 
-def _handoffs_waiting(recent: Sequence[Session]) -> list[Row]:
+def _handoffs_waiting(engine: Engine, recent: Sequence[Session]) -> list[Row]:
     """The open handoffs of the projects that were worked on last; others are not looked into."""
     projects = {session.project.root: session.project for session in reversed(recent)}
     waiting = [
         (project, each)
         for project in list(projects.values())[-PROJECTS_LOOKED_INTO:]
-        for each in handoff.all_handoffs(project)
+        for each in handoff.handoffs_here(engine, project)
         if each.head.is_open
     ]
-    each_once = {each.path: (project, each) for project, each in waiting}
+    each_once = {each.place: (project, each) for project, each in waiting}
     return [
         {
             "kind": "handoff",
             "at": each.head.created,
             "title": each.head.purpose,
             "href": handoff_path(project.project_id, each.name),
-            "detail": PurePath(project.path).name,
+            "detail": _where_from(PurePath(project.path).name, each),
         }
         for project, each in each_once.values()
     ]
 
 
+def _where_from(project: str, waiting: handoff.HandoffFile) -> str:
+    return f"{project}, from {waiting.provenance.label}" if waiting.provenance else project
+
+
 def one_handoff(engine: Engine, project_id: str, name: str) -> Row:
     """A handoff, with the title of the session that it is from."""
     project = project_named(engine, project_id)
-    chosen = next((each for each in handoff.all_handoffs(project) if name and each.name == name), None)
+    handoffs = handoff.handoffs_here(engine, project)
+    chosen = next((each for each in handoffs if name and each.name == name), None)
     if chosen is None:
         raise NotThere("this handoff is gone", "`holdfast handoff list` shows those there are.")
     head = chosen.head
     return {
         "name": chosen.name.removesuffix(".md"),
-        "path": str(chosen.path),
+        "path": "" if chosen.provenance else str(chosen.path),
+        "sender": chosen.provenance.label if chosen.provenance else "",
         "text": chosen.text,
         "purpose": head.purpose,
         "created": head.created,

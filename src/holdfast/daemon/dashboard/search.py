@@ -150,7 +150,7 @@ def _head(view: PageContext, words: Sequence[str], row: Row, session: Row | None
                 view.ago(row["at"]),
             ),
         )
-    name = {"memory": "Memory", "file": row["source"]}.get(str(row["kind"]), row["source"])
+    name = "Memory" if row["kind"] == "memory" and not row["person"] else row["source"]
     facts = dotted(
         session_link(session["session_key"], name_of(session)) if session else "", view.ago(row["at"])
     )

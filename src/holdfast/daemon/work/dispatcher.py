@@ -19,6 +19,7 @@ from contextlib import closing, contextmanager
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from holdfast import __version__, config, harnesses, hook, models, settings
@@ -50,6 +51,7 @@ from holdfast.engine.recording.record import CLOCK_SKEW_MS
 from holdfast.engine.recording.transcripts import ReadableTranscript, read_on, transcript_access
 from holdfast.engine.redaction.redactor import lists_of
 from holdfast.engine.repository import projects
+from holdfast.engine.sharing import hubs
 from holdfast.engine.upkeep import maintain
 from holdfast.engine.upkeep.hook_times import note_hook_times
 from holdfast.errors import (
@@ -75,6 +77,7 @@ from holdfast.stores.sqlite import (
 
 if TYPE_CHECKING:
     from holdfast.daemon.work.model_thread import Writing
+    from holdfast.daemon.work.sharing_thread import Sharing
 
 T = TypeVar("T")
 _Received: TypeAlias = "tuple[RecordedHook | None, bytes | None]"
@@ -127,6 +130,7 @@ class Dispatcher:
         self._settings = dict[Project, Config]()
         self._settings_of = 0
         self._writing: Writing | None = None
+        self._sharing: Sharing | None = None
         self._deriving: Generator[None] | None = None
         """The imported session whose work is being derived."""
         self._reported = dict[str, tuple[str, ...]]()
@@ -401,6 +405,26 @@ class Dispatcher:
         if await self._worker.do(Urgency.HOUSEKEEPING, lambda: is_due(self.engine)):
             self._writing = self._writing or Writing(self.own_engine, self._log)
             self._writing.begin()
+
+    async def share(self) -> None:
+        """Have a thread of its own exchange with hubs, where one was joined or the settings name one."""
+        if self._sharing is None and not hubs.are_used(self.home, os.environ, self._loaded(None)):
+            return
+        # Loaded by those alone who share something.
+        from holdfast.daemon.work.sharing_thread import Sharing, access_of
+
+        self._sharing = self._sharing or Sharing(
+            self.own_engine,
+            access_of(self.home, os.environ),
+            self._log,
+            Random(),  # noqa: S311 - it keeps machines from coming back at the same moment
+        )
+        self._sharing.begin()
+
+    def stop_sharing(self) -> None:
+        """Begin no further exchange with a hub."""
+        if self._sharing is not None:
+            self._sharing.stop()
 
     @contextmanager
     def own_engine(self) -> Generator[Engine]:

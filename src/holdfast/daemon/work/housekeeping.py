@@ -145,6 +145,7 @@ class Housekeeping:
             "take due checkpoints", partial(self._dispatcher.take_due_checkpoints, DEBOUNCE_MS)
         )
         await self.attempt("have checkpoints written", self._dispatcher.rewrite_checkpoints)
+        await self.attempt("share", self._dispatcher.share)
         live = await self._dispatcher.live_transcripts()
         self._watch.follow({Path(transcript) for transcript in live.values() if transcript})
         if live:

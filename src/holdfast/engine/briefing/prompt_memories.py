@@ -86,7 +86,8 @@ def _items(findings: list[RecalledText], now: int, redact: Callable[[str], str])
     """Each memory on a line, with its age and its id, as many as fit."""
     space = PROMPT_MEMORIES_CHARS - len(fence(HEAD))
     for finding in findings:
-        age = f" ({elapsed(now - finding.at)} ago, {finding.id[:8]})"
+        author = f"{finding.provenance.label}, " if finding.provenance else ""
+        age = f" ({author}{elapsed(now - finding.at)} ago, {finding.id[:8]})"
         line = quoted(shortened(one_line(redact(finding.text)), EACH_CHARS)) + age
         space -= len(line) + len("\n- ")
         if space < 0:

@@ -33,9 +33,10 @@ from holdfast.core.memory.ranking import query_words
 from holdfast.core.session.checkpoint import Checkpoint, own_words
 from holdfast.core.session.session import Phase, Process, Session, begin, is_imported, needs_brief
 from holdfast.core.sharing.provenance import shown_name
-from holdfast.core.text.strings import elapsed
+from holdfast.core.text.strings import elapsed, one_line, shortened
 from holdfast.engine import index
 from holdfast.engine.briefing.start_context import loaded_at_start
+from holdfast.engine.documents.handoff import HandoffFile, received_handoffs
 from holdfast.engine.documents.ledger import leading
 from holdfast.engine.engine import Engine
 from holdfast.engine.index import visible_from
@@ -59,6 +60,8 @@ PULLED_LOOKED_AT = 10
 EVENTS_LOOKED_AT = 500
 RECEIPTS_LOOKED_AT = 50
 SESSION_CONTEXT = "Session context given before the compaction: "
+HANDOFFS_NAMED: Final = 2
+PURPOSE_CHARS: Final = 80
 _STANDING = frozenset(Reason) - {Reason.SUMMARY, Reason.ASKED, Reason.RECALL}
 """Reasons of briefs that Holdfast gave unasked, not in a tool's answer or with a prompt."""
 OFFERED: Final = 2
@@ -158,14 +161,21 @@ def preview_brief(
     return _fit_and_redact(engine, project, brief_input, chars)
 
 
-def preview_of_session(engine: Engine, session: Session, reason: Reason, chars: int | None) -> ComposedBrief:
+def preview_of_session(
+    engine: Engine,
+    session: Session,
+    reason: Reason,
+    chars: int | None,
+    pulled: PulledSession | None = None,
+) -> ComposedBrief:
     """The brief that a start would get if it continued this session, however long ago; nothing is stored."""
     project = session.project
-    if reason is Reason.COMPACT:
+    if reason is Reason.COMPACT and pulled is None:
         brief_input: BriefInput | None = _input_from_session(engine, session, reason)
     else:
         starting = begin("", session.harness, project, engine.clock())
-        brief_input = _input_from_predecessor(engine, Predecessors(session, ()), reason, starting)
+        predecessors = Predecessors(session, (), {session.key: pulled} if pulled else {})
+        brief_input = _input_from_predecessor(engine, predecessors, reason, starting)
         brief_input = _with_ledger_and_continuity(engine, brief_input, reason, starting)
     empty = BriefInput(reason, session, engine.clock())
     return _fit_and_redact(engine, project, brief_input or empty, chars)
@@ -378,8 +388,12 @@ def _input_at_start(
 def _with_ledger_and_continuity(
     engine: Engine, brief_input: BriefInput | None, reason: Reason, session: Session
 ) -> BriefInput | None:
-    """The input with the leading ledger and the continuity, if the user's settings ask for them."""
+    """The input with the leading ledger and the continuity, if the user's settings ask for them.
+
+    It also names the handoffs that wait for the user.
+    """
     brief_input = _with_ledger(engine, brief_input, reason, session)
+    brief_input = _with_handoffs(engine, brief_input, reason, session)
     loaded = loaded_at_start(engine, session.project)
     if loaded is None:
         return brief_input
@@ -402,6 +416,27 @@ def _with_ledger(
             reason, session, engine.clock(), neighbours=brief_input.neighbours if brief_input else ()
         )
     return replace(brief_input, leading_ledger=lead)
+
+
+def _with_handoffs(
+    engine: Engine, brief_input: BriefInput | None, reason: Reason, session: Session
+) -> BriefInput | None:
+    """The input with a line for each handoff that somebody else sent to the user."""
+    now, project = engine.clock(), session.project
+    lines = tuple(
+        _waiting_line(each, now) for each in received_handoffs(engine, project) if each.waits_for_user
+    )[:HANDOFFS_NAMED]
+    if not lines:
+        return brief_input
+    return replace(brief_input or BriefInput(reason, session, now), handoffs=lines)
+
+
+def _waiting_line(waiting: HandoffFile, now: int) -> str:
+    sender = waiting.provenance
+    where = f"{sender.label}, {elapsed(now - sender.at)} old" if sender else ""
+    purpose = shortened(one_line(waiting.head.purpose), PURPOSE_CHARS)
+    name = waiting.name.removesuffix(".md")
+    return f"A handoff for the user waits (from {where}): “{purpose}”; `holdfast handoff pickup {name}`."
 
 
 def _own(engine: Engine, session: Session, reason: Reason) -> BriefInput | None:

@@ -1,7 +1,8 @@
 """Handoff: pass a session's work on in a document, and verify the document when it is picked up.
 
 Documents are written to the main worktree, so that every worktree finds them. One that came with a clone may
-have an unknown author, and the agent that picks it up is told so.
+have an unknown author, and the agent that picks it up is told so. One that another machine or person sent
+through a hub is in no file here: the store has it, and notes who picked it up.
 """
 
 from __future__ import annotations
@@ -28,9 +29,12 @@ from holdfast.core.documents.handoff import (
 )
 from holdfast.core.documents.handoff_content import HandoffWords, fill_handoff
 from holdfast.core.documents.ledger import conflict
-from holdfast.core.events.event import Event
+from holdfast.core.events.event import Event, Skipped
 from holdfast.core.events.world import GitState, Project
 from holdfast.core.session.session import Session
+from holdfast.core.sharing.bodies import decode_handoff
+from holdfast.core.sharing.items import SharedKind
+from holdfast.core.sharing.provenance import Provenance
 from holdfast.engine.documents.git_exclude import keep_out_of_git
 from holdfast.engine.documents.ledger import session_content
 from holdfast.engine.engine import Engine
@@ -38,6 +42,7 @@ from holdfast.engine.recording.inherit import take_over_work
 from holdfast.engine.repository import git
 from holdfast.engine.repository.git import Repository
 from holdfast.engine.repository.world import git_position
+from holdfast.engine.shared_sessions import provenance_of, session_anywhere, shared_items_of
 from holdfast.errors import HoldfastError, NotThere, PathRefused
 from holdfast.files import worktree
 from holdfast.lazy_dataclass import dataclass
@@ -47,6 +52,7 @@ FOLDER: Final = ".agents/handoffs"
 EVENTS_READ: Final = 100_000
 MOVES_SHOWN: Final = 5
 NAMES_SHOWN: Final = 5
+RECEIVED_MOST: Final = 100
 
 
 class Verdict(StrEnum):
@@ -73,18 +79,37 @@ class HandoffFinding:
 
 @dataclass(frozen=True, slots=True)
 class HandoffFile:
-    """A handoff and the file that holds it."""
+    """A handoff, and the file that holds it or where it came from."""
 
     root: Path
     name: str
     text: str
     head: HandoffHead
     is_tracked: bool
+    provenance: Provenance | None = None
+    """Where it came from, if another machine sent it: then it is in no file."""
+    item: str = ""
+    """Its id among what was shared, if another machine sent it."""
 
     @property
     def path(self) -> Path:
-        """The full path of the document."""
+        """The full path of the document, if it is in a file."""
         return self.root / FOLDER / self.name
+
+    @property
+    def place(self) -> str:
+        """Where it is, in words: its path, or whom it came from."""
+        return f"{self.name} from {self.provenance.label}" if self.provenance else str(self.path)
+
+    @property
+    def is_from_stranger(self) -> bool:
+        """Whether somebody else wrote it."""
+        return self.provenance is not None and not self.provenance.is_mine
+
+    @property
+    def waits_for_user(self) -> bool:
+        """Whether somebody else wrote it for this person, who has not picked it up."""
+        return self.is_from_stranger and bool(self.head.to) and self.head.is_open
 
 
 def create(
@@ -94,8 +119,9 @@ def create(
     events: Sequence[Event],
     purpose: str,
     words: HandoffWords,
+    to: str = "",
 ) -> HandoffFile:
-    """Write the handoff of a session into the main worktree."""
+    """Write the handoff of a session into the main worktree, for a person if one is named."""
     if not purpose.strip():
         raise HoldfastError("a handoff needs a purpose", "say what the next session is to do with it")
     redact = engine.redactor(project).of_session(session.key)
@@ -107,6 +133,7 @@ def create(
         harness=session.harness,
         branch=now.branch,
         commit=now.head,
+        to=to,
     )
     document = fill_handoff(session_content(engine, session, redact), events, head, words)
     document = _verifiable(document, Path(project.root))
@@ -122,9 +149,48 @@ def all_handoffs(project: Project) -> list[HandoffFile]:
     return sorted(files_found, key=lambda one: (one.head.created, one.name), reverse=True)
 
 
-def find(project: Project, name: str) -> HandoffFile:
+def received_handoffs(engine: Engine, project: Project) -> list[HandoffFile]:
+    """The handoffs that other machines and people sent to this project, the newest first."""
+    received: dict[str, HandoffFile] = {}
+    for item in shared_items_of(engine, project, SharedKind.HANDOFF, RECEIVED_MOST):
+        body = decode_handoff(item.body)
+        if isinstance(body, Skipped) or head_of(body.text) is None:
+            continue
+        # Two people may have given their documents the same name.
+        name = body.name if body.name not in received else item.key.id
+        taken = engine.store.fact(_taken_fact(item.key.id))
+        text = mark_consumed(body.text, *taken.split(" ", 1)) if " " in taken else body.text
+        head = replace(head_of(text) or body.head, to=item.recipient)
+        received[name] = HandoffFile(
+            Path(project.root),
+            name,
+            text,
+            head,
+            is_tracked=False,
+            provenance=provenance_of(item),
+            item=item.key.id,
+        )
+    return list(received.values())
+
+
+def handoffs_here(engine: Engine, project: Project) -> list[HandoffFile]:
+    """The handoffs of a project, in its files and from elsewhere, the newest first."""
+    every = (*all_handoffs(project), *received_handoffs(engine, project))
+    return sorted(every, key=lambda one: (one.head.created, one.name), reverse=True)
+
+
+def are_shared(engine: Engine, project: Project) -> bool:
+    """Whether the handoffs of this project go to other people."""
+    return SharedKind.HANDOFF in engine.store.announced_kinds().get(project.project_id, frozenset())
+
+
+def _taken_fact(item: str) -> str:
+    """The name of the fact that says when a handoff from elsewhere was picked up, and by whom."""
+    return f"handoff/{item}"
+
+
+def find(handoffs: Sequence[HandoffFile], name: str) -> HandoffFile:
     """The handoff with that name; without a name, the newest that was not picked up."""
-    handoffs = all_handoffs(project)
     if not name:
         waiting = [one for one in handoffs if one.head.is_open]
         if not waiting:
@@ -132,7 +198,7 @@ def find(project: Project, name: str) -> HandoffFile:
         return waiting[0]
     names = matching_names((one.name for one in handoffs), name)
     matches = [one for one in handoffs if one.name in names]
-    if len({one.path for one in matches}) == 1:
+    if len({one.place for one in matches}) == 1:
         return matches[0]
     if not matches:
         raise NotThere(f"there is no handoff `{name}`", _list_hint(handoffs))
@@ -170,16 +236,23 @@ def verdict(findings: Sequence[HandoffFinding]) -> Verdict:
 
 def pick_up(engine: Engine, handoff_file: HandoffFile, session: Session | None) -> HandoffFile:
     """Mark a handoff as consumed, and store which session continues which."""
-    by = f"session {session.key}" if session else "a person"
-    text = mark_consumed(handoff_file.text, iso(engine.clock()), by)
-    worktree.write(handoff_file.root, f"{FOLDER}/{handoff_file.name}", text.encode(errors="replace"))
+    at, by = iso(engine.clock()), f"session {session.key}" if session else "a person"
+    text = mark_consumed(handoff_file.text, at, by)
     before = handoff_file.head.session
+    if handoff_file.provenance is not None:
+        with engine.store.writing():
+            engine.store.put_fact(_taken_fact(handoff_file.item), f"{at} {by}")
+        # A session that only its author has cannot be continued.
+        before = before if session and session_anywhere(engine, session.project, before) else ""
+    else:
+        worktree.write(handoff_file.root, f"{FOLDER}/{handoff_file.name}", text.encode(errors="replace"))
     if session and before and before != session.key:
         with engine.store.writing():
             # Where the session continues another one already, that stays.
             engine.store.add_lineage(Lineage(session.key, before, "handoff", engine.clock()))
             take_over_work(engine, session.key, before)
-    return replace(handoff_file, text=text, head=head_of(text) or handoff_file.head)
+    head = head_of(text) or handoff_file.head
+    return replace(handoff_file, text=text, head=replace(head, to=handoff_file.head.to))
 
 
 def handoffs_of(project: Project, session: Session) -> bool:

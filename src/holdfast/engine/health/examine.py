@@ -15,7 +15,7 @@ from holdfast import config, harnesses
 from holdfast.core.session.session import Session
 from holdfast.core.text.strings import ago, many
 from holdfast.engine.engine import Engine
-from holdfast.engine.health import connections, doctor
+from holdfast.engine.health import connections, doctor, sharing
 from holdfast.engine.health.doctor import CheckResult, Mend, fine, wrong
 from holdfast.engine.health.installation import command_for, files_of, programs, scoped
 from holdfast.engine.health.round_trip import check_round_trip
@@ -63,7 +63,7 @@ def installation(around: Surroundings) -> Iterator[CheckResult]:
     yield setup
     # The first session of a plugin makes them.
     if setup.ok and (not plugged or hook_path(home).exists()):
-        yield connections.check_files(home, "our own", programs(home), "run `holdfast doctor --fix`")
+        yield connections.check_files(home, "Holdfast", programs(home), "run `holdfast doctor --fix`")
     for harness in every:
         yield from _connection(harness, around)
     if home.is_dir():
@@ -77,6 +77,7 @@ def in_use(engine: Engine, around: Surroundings) -> Iterator[CheckResult]:
     yield from stopped_projects(engine, around)
     yield doctor.check_redactor(engine.store, home, environment)
     yield doctor.check_records(engine.store, home, environment)
+    yield from sharing.check_sharing(engine)
     for harness in every:
         if connections.installed(home, harness):
             yield check_activity(engine.store, harness, engine.clock())

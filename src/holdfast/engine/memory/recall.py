@@ -28,10 +28,12 @@ from holdfast.core.memory.ranking import (
     worth_showing,
 )
 from holdfast.core.session.session import Session
+from holdfast.core.sharing.provenance import Provenance
 from holdfast.engine import index
 from holdfast.engine.engine import Engine
 from holdfast.engine.index import document_named, embed_missing, index_next, visible_from
 from holdfast.engine.recording.memorize import KIND as MEMORY
+from holdfast.engine.shared_texts import authors_of_texts, refresh_shared_texts
 from holdfast.errors import HoldfastError, StoreLocked
 from holdfast.lazy_dataclass import dataclass
 from holdfast.models.base import Embedder
@@ -84,6 +86,8 @@ class RecalledText:
     session: str = ""
     worded: bool = True
     """Whether it, or a neighbour, has any word of the query."""
+    provenance: Provenance | None = None
+    """Where it came from, if another machine or person shared it."""
 
 
 def recall(engine: Engine, project: Project, query: Query) -> list[RecalledText]:
@@ -108,7 +112,12 @@ def expand(engine: Engine, project: Project, id: str, *, all_projects: bool = Fa
     document = document_named(engine, id, visible_from(project, all_projects=all_projects))
     if document is None:
         return None
-    return _finding(document, engine.store.memory(document.id), 0.0)
+    finding = _finding(document, engine.store.memory(document.id), 0.0)
+    author = authors_of_texts(engine.store, document.project_id).get(finding.id)
+    is_elsewhere = document.project_id not in (project.project_id, index.USER)
+    if author is not None and not author.is_mine and is_elsewhere:
+        return None
+    return replace(finding, provenance=author)
 
 
 def note_recalled(engine: Engine, session: Session | None, ids: Sequence[str]) -> None:
@@ -129,6 +138,8 @@ def look_up(engine: Engine, project: Project, query: Query) -> list[RecalledText
     if not query.kinds or index.MEMORY_FILE in query.kinds:
         with contextlib.suppress(StoreLocked):
             index.refresh_memory_files(engine, project)
+    with contextlib.suppress(StoreLocked):
+        refresh_shared_texts(engine, project)
     embedder = engine.embedder() if engine.config(project).recall.vectors else None
     limit = min(query.limit, LIMIT_MOST)
     spread = HARNESS_SPREAD if query.harness else 1
@@ -137,11 +148,31 @@ def look_up(engine: Engine, project: Project, query: Query) -> list[RecalledText
     documents = engine.store.around(_seeds(engine, query, pool, spread * max(SEEDS, limit)), reach, where)
     if query.harness:
         documents = _of_harness(engine, documents, query.harness)
+    if query.all_projects:
+        documents = _without_others_elsewhere(engine, project, documents)
     if not query.include_superseded:
         documents = [one for one in documents if not (one.merits and one.merits.superseded_by)]
     candidates = _candidates(engine, query.text, pool, documents, embedder)
     best = rank(one._replace(session="") for one in candidates) if query.each_alone else rank(candidates)
-    return list(islice(_findings(best, documents), limit))
+    authors = authors_of_texts(engine.store, project.project_id)
+    findings = islice(_findings(best, documents), limit)
+    return [replace(each, provenance=authors.get(each.id)) for each in findings]
+
+
+def _without_others_elsewhere(
+    engine: Engine, project: Project, documents: Iterable[SearchDocument]
+) -> list[SearchDocument]:
+    """The documents without what other people shared in other projects: that is found there alone."""
+
+    @cache
+    def authors(project_id: str) -> dict[str, Provenance]:
+        return authors_of_texts(engine.store, project_id) if project_id != project.project_id else {}
+
+    return [
+        document
+        for document in documents
+        if (author := authors(document.project_id).get(document.id)) is None or author.is_mine
+    ]
 
 
 def _of_harness(engine: Engine, documents: Iterable[SearchDocument], harness: str) -> list[SearchDocument]:

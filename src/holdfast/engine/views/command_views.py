@@ -18,7 +18,7 @@ from holdfast.core.memory.excerpt import matching_sentence
 from holdfast.core.memory.ranking import query_words
 from holdfast.core.redaction.redact import redact
 from holdfast.core.session.checkpoint import Checkpoint, gist
-from holdfast.core.session.session import Session, title_of
+from holdfast.core.session.session import Session
 from holdfast.core.text.strings import one_line, shortened
 from holdfast.core.text.untrusted import printable
 from holdfast.core.work.lines import LINE_CHARS
@@ -30,25 +30,25 @@ from holdfast.engine.ids import session_named, short_id
 from holdfast.engine.memory import recall
 from holdfast.engine.memory.recall import Query, RecalledText, note_recalled
 from holdfast.engine.recording.imported_work import ImportedSession, with_work
+from holdfast.engine.shared_sessions import PulledSession, pulled_named
 from holdfast.engine.tools.caller import session_around
 from holdfast.engine.views import serialisation
 from holdfast.engine.views.file_history import file_answer
 from holdfast.engine.views.overview import overview
 from holdfast.engine.views.serialisation import Row, redacted_value, title_lookup
+from holdfast.engine.views.session_lists import SessionChoice, listed_sessions
 from holdfast.engine.views.session_page import session_page
 from holdfast.errors import NotThere
-from holdfast.stores.base import EVERYWHERE, START, PageMark, RowKind, Within
+from holdfast.stores.base import START, RowKind, Within
 
 SEARCHED: Final = 100_000
 """More than any store holds: a search filters first and limits afterwards."""
-AT_ONCE: Final = 100
-"""How many sessions are read at once while some of them are chosen."""
-HITS_READ: Final = 500
+FROM_ELSEWHERE: Final = "it is from {}; its transcript and checkpoints are there"
 DIGEST_CHARS: Final = 80
 FINDING_CHARS: Final = 400
 
 
-def sessions(
+def sessions(  # noqa: PLR0913 - each is an option of the command
     engine: Engine,
     project: Project | None,
     *,
@@ -56,22 +56,31 @@ def sessions(
     harness: str = "",
     since: int = 0,
     search: str = "",
+    person: str = "",
+    machine: str = "",
 ) -> list[Row]:
-    """The recorded sessions of a project or of all, the one with the latest event first."""
-    words = search.lower().split()
-    if harness or since or words or project is not None:
-        chosen = _sessions(engine, project, limit, harness, since, words)
-    else:
-        chosen = engine.store.sessions(limit)
-    rows = (serialisation.session_row(engine, each) for each in chosen)
+    """The sessions of a project or of all, also those of other machines; the latest event first."""
+    words = tuple(search.lower().split())
+    choice = SessionChoice(project, harness, since, words, person, machine)
+    rows = (each.row(engine) for each in listed_sessions(engine, choice, START, limit))
     return [{**row, "title": _line(str(row["title"]), TITLE_CHARS)} for row in rows]
 
 
 def session_details(engine: Engine, project: Project, *, key: str) -> Row:
     """A session with all that belongs to it; the project's latest one if none is named."""
+    pulled = _elsewhere(engine, key)
+    if pulled is not None:
+        page = session_page(engine, pulled.session, pulled)
+        return redacted_value({**page, "note": FROM_ELSEWHERE.format(pulled.provenance.label)}, redact)
     shown = _session_to_show(engine, project, key)
     page = session_page(engine, shown.session)
     return redacted_value({**page, "note": shown.note or None}, redact)
+
+
+def _elsewhere(engine: Engine, key: str) -> PulledSession | None:
+    """The session of another machine that is named, unless one of this machine is."""
+    is_here = not key or engine.store.ids_beginning(RowKind.SESSION, key.strip().rstrip("…"), 1)
+    return None if is_here else pulled_named(engine, key)
 
 
 def checkpoints(
@@ -106,8 +115,9 @@ def checkpoint_lines(
 def brief(engine: Engine, project: Project, *, reason: str, budget: int | None, session: str = "") -> Row:
     """The brief that a start in a project would get now, or one that continued the named session."""
     if session:
-        chosen = with_work(engine, session_named(engine.store, session)).session
-        composed = preview_of_session(engine, chosen, Reason(reason), budget)
+        pulled = _elsewhere(engine, session)
+        chosen = pulled.session if pulled else with_work(engine, session_named(engine.store, session)).session
+        composed = preview_of_session(engine, chosen, Reason(reason), budget, pulled)
         why = "" if composed.brief.text else why_nothing_of(engine, chosen)
         return {**_brief_row(composed), "why": why}
     preview = preview_brief(engine, project, Reason(reason), budget)
@@ -201,42 +211,15 @@ def _session_by_name(engine: Engine, project: Project, key: str) -> Session:
         return session_named(engine.store, key)
     latest = engine.store.page_of_sessions(project.project_id, START, 1)
     if not latest:
-        raise NotThere(f"no session was seen in `{project.path}`", "`holdfast sessions` lists all")
+        raise NotThere(f"no session was seen in `{project.path}`", _where_sessions_are(engine))
     return latest[0]
 
 
-def _sessions(
-    engine: Engine, project: Project | None, limit: int, harness: str, since: int, words: Sequence[str]
-) -> list[Session]:
-    """The sessions that were chosen: their title, prompts or passages say all of the words."""
-    by_text = _sessions_saying(engine, words)
-    chosen: list[Session] = []
-    behind, project_id = START, project.project_id if project else ""
-    while len(chosen) < limit and (page := engine.store.page_of_sessions(project_id, behind, AT_ONCE)):
-        chosen += [
-            session
-            for session in page
-            if session.last_event_at >= since
-            and (not harness or session.harness == harness)
-            and (not words or session.key in by_text or _says(session, words))
-        ]
-        behind = PageMark(page[-1].last_event_at, page[-1].key)
-        if behind.at < since:
-            break
-    return chosen[:limit]
-
-
-def _sessions_saying(engine: Engine, words: Sequence[str]) -> set[str]:
-    """The sessions with a passage that has all of these words."""
-    hits = engine.store.search(words, EVERYWHERE, HITS_READ) if words else []
-    documents = engine.store.around([hit.id for hit in hits], 0, EVERYWHERE)
-    return {each.session for each in documents if all(word in each.text.lower() for word in words)}
-
-
-def _says(session: Session, words: Sequence[str]) -> bool:
-    texts = (title_of(session), *(prompt.text for prompt in session.trail.prompts))
-    whole = " ".join(texts).lower()
-    return all(word in whole for word in words)
+def _where_sessions_are(engine: Engine) -> str:
+    """What somebody can do in whose project no session was seen."""
+    if engine.store.counts().sessions:
+        return "`holdfast sessions` lists those of all projects"
+    return "`holdfast setup` connects a harness, `holdfast import` brings in earlier sessions"
 
 
 def _checkpoints(

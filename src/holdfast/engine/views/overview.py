@@ -18,6 +18,7 @@ from holdfast.engine.engine import Engine
 from holdfast.engine.health import connections, examine
 from holdfast.engine.health.doctor import CheckResult, verdict_of
 from holdfast.engine.health.examine import Surroundings
+from holdfast.engine.health.sharing import check_sharing
 from holdfast.engine.machine import this_machine, this_person
 from holdfast.engine.views import serialisation
 from holdfast.engine.views.serialisation import Row, project_identity_row, redacted_value
@@ -39,7 +40,11 @@ def overview(engine: Engine, project: Project | None, *, environment: Mapping[st
         Path(project.root) if project else None,
         project.project_id if project else None,
     )
-    findings = (*examine.installation(around), *examine.stopped_projects(engine, around))
+    findings = (
+        *examine.installation(around),
+        *examine.stopped_projects(engine, around),
+        *check_sharing(engine),
+    )
     row: Row = {
         "problems": [finding.row for finding in verdict_of(findings).problems],
         "harnesses": list(_harnesses(engine, around, findings)),

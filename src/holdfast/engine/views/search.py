@@ -17,6 +17,7 @@ from holdfast.core.evidence.prose.reader import decisions
 from holdfast.core.memory.excerpts import Excerpt, LineKind, best_excerpts
 from holdfast.core.memory.ranking import query_words
 from holdfast.core.session.session import Session
+from holdfast.core.sharing.provenance import provenance_row
 from holdfast.engine.engine import Engine
 from holdfast.engine.memory.recall import Query, RecalledText, look_up
 from holdfast.engine.repository.projects import project_named
@@ -153,9 +154,10 @@ def _result(
     each = list({hit["text"]: hit for hit in reversed(matching)}.values())[::-1]
     return {
         "id": text.id,
-        "kind": "session" if text.kind in _OF_SESSIONS else text.kind,
+        "kind": "session" if text.kind in _OF_SESSIONS and not text.provenance else text.kind,
         "session": session_row(engine, session) if session else None,
         "source": text.source,
+        **provenance_row(text.provenance),
         "at": to_iso(text.at) if text.at else None,
         "score": round(text.score, 4),
         "hits": each[:most],

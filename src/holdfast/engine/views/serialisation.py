@@ -19,6 +19,7 @@ from holdfast.core.session.pressure import capacity, percent
 from holdfast.core.session.rolling import Outline
 from holdfast.core.session.session import Session, is_imported, title_of, work_of
 from holdfast.core.sharing.identity import SharedIdentity
+from holdfast.core.sharing.provenance import provenance_row
 from holdfast.core.text.strings import elapsed
 from holdfast.core.work.lines import statement_line, statements_shown
 from holdfast.core.work.state import Statement, WorkState
@@ -26,6 +27,7 @@ from holdfast.engine.engine import Engine
 from holdfast.engine.ids import short_id
 from holdfast.engine.memory.recall import RecalledText
 from holdfast.engine.repository.shared_identity import shared_identity
+from holdfast.engine.shared_sessions import PulledSession, pulled_named
 from holdfast.stores.base import Lineage, RowKind
 from holdfast.stores.codec import to_iso
 
@@ -50,6 +52,8 @@ def title_lookup(engine: Engine) -> TitleLookup:
 
 def _title_by_key(engine: Engine, key: str) -> str:
     session = engine.store.session(key) if key else None
+    if key and session is None and (pulled := pulled_named(engine, key)):
+        session = pulled.session
     return title_of(session) if session else ""
 
 
@@ -94,8 +98,8 @@ def checkpoint_row(checkpoint: Checkpoint, titles: TitleLookup) -> Row:
     }
 
 
-def session_row(engine: Engine, session: Session) -> Row:
-    """A session, the one it continues, and how full its window is."""
+def session_row(engine: Engine, session: Session, pulled: PulledSession | None = None) -> Row:
+    """A session, the one it continues, how full its window is and, if it is from elsewhere, where from."""
     lineage, flush = engine.store.lineage(session.key), session.flush
     holds = capacity(session.pressure, engine.policy(session.project).models)
     return {
@@ -112,7 +116,8 @@ def session_row(engine: Engine, session: Session) -> Row:
         "windows": session.window + 1,
         "started_at": to_iso(session.started_at),
         "last_event_at": to_iso(session.last_event_at),
-        **_continues(lineage),
+        **(_continued_elsewhere(pulled) if pulled else _continues(lineage)),
+        **provenance_row(pulled.provenance if pulled else None),
         "tokens": session.pressure.used,
         "capacity": holds,
         "percent": percent(session.pressure.used, holds),
@@ -122,12 +127,17 @@ def session_row(engine: Engine, session: Session) -> Row:
     }
 
 
-def session_details_row(engine: Engine, session: Session) -> Row:
+def _continued_elsewhere(pulled: PulledSession) -> Row:
+    parent = pulled.around.continues or None
+    return {"parent": parent, "lineage": "elsewhere" if parent else None}
+
+
+def session_details_row(engine: Engine, session: Session, pulled: PulledSession | None = None) -> Row:
     """A session with its work state, and what became of asking a model for its handover."""
     asked = last_asked(engine, session)
     return {
-        **session_row(engine, session),
-        "work": work_row(work_of(session)),
+        **session_row(engine, session, pulled),
+        "work": work_row(work_of(session, pulled.around.words if pulled else ())),
         "handover": handover_row(asked) if asked else None,
     }
 
@@ -193,6 +203,7 @@ def finding_row(finding: RecalledText, now: int, titles: TitleLookup) -> Row:
         "at": to_iso(finding.at) if finding.at else None,
         "age": elapsed(now - finding.at) if finding.at else None,
         "source": finding.source,
+        **provenance_row(finding.provenance),
         "session_key": finding.session or None,
         "title": titles(finding.session),
         "worded": finding.worded,

@@ -18,6 +18,7 @@ from holdfast.core.work.lines import LINE_CHARS, SECTION_TITLES, section_lines
 from holdfast.engine.engine import Engine
 from holdfast.engine.ids import short_id
 from holdfast.engine.repository.shared_identity import shared_identity
+from holdfast.engine.shared_sessions import PulledSession
 from holdfast.engine.views.serialisation import (
     Row,
     TitleLookup,
@@ -32,13 +33,13 @@ BRIEFS_MOST: Final = 50
 GIST_CHARS: Final = 160
 
 
-def session_page(engine: Engine, session: Session) -> Row:
-    """A session with everything that belongs to it."""
+def session_page(engine: Engine, session: Session, pulled: PulledSession | None = None) -> Row:
+    """A session with everything that belongs to it; of one from elsewhere, as much as was shared."""
     trail, titles, store = session.trail, title_lookup(engine), engine.store
     checkpoints = store.checkpoints_of_session(session.key, CHECKPOINTS_MOST)
-    state = work_of(session)
+    state = work_of(session, pulled.around.words if pulled else ())
     return {
-        **session_details_row(engine, session),
+        **session_details_row(engine, session, pulled),
         "ended_at": to_iso(session.ended_at) if session.ended_at else None,
         "end_reason": session.end_reason,
         "shared_name": shared_identity(store, session.project).name or None,

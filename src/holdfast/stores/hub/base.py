@@ -109,7 +109,10 @@ class Hub(Protocol):
         ...
 
     def machines(self, project: str) -> list[MachineState]:
-        """The machines that pull this project and that this member may know of, the last seen first."""
+        """The machines that pull this project and that this member may know of, the last seen first.
+
+        Those are the member's own, and those of the team once anything of the project is shared with it.
+        """
         ...
 
     def erase_own(self, project: str | None) -> int:

@@ -34,8 +34,8 @@ class _Version:
 class _Project:
     team: str
     last: int = 0
-    versions: list[_Version] = field(default_factory=list)
-    applied: dict[str, int] = field(default_factory=dict)
+    versions: list[_Version] = field(default_factory=list[_Version])
+    applied: dict[str, int] = field(default_factory=dict[str, int])
 
 
 @dataclass
@@ -143,7 +143,12 @@ class MemoryHub:
     def machines(self, project: str) -> list[MachineState]:
         with self._database.used_by(self._person) as member:
             there = self._database.projects.get((member.team, project), _Project(member.team))
-            known = ((self._database.machines[id], applied) for id, applied in there.applied.items())
+            is_shared = any(_readers(each.item) == (Audience.TEAM, "") for each in there.versions)
+            known = (
+                (self._database.machines[id], applied)
+                for id, applied in there.applied.items()
+                if is_shared or self._database.machines[id].person == self._person
+            )
             states = [
                 MachineState(each.machine, each.person, each.last_seen_at, applied) for each, applied in known
             ]

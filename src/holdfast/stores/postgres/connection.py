@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ipaddress
 import os
-import ssl
 import stat
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
@@ -317,6 +316,8 @@ def _tls_parameters(parts: UrlParts, least: TlsLevel) -> dict[str, str]:
 
 def _root_certificates() -> str:
     """The file of the authorities that may sign a server's certificate: the user's own, else the system's."""
+    import ssl  # noqa: PLC0415 - for a connection to another machine alone
+
     own = Path("~/.postgresql/root.crt").expanduser()
     if own.exists():
         return str(own)

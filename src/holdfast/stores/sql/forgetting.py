@@ -21,9 +21,11 @@ from holdfast.core.memory.memory import asked_to_remember, read
 from holdfast.core.memory.passages import LENGTH, SPEAKER
 from holdfast.core.memory.wordings import FORGOTTEN, Fingerprint, Wordings
 from holdfast.core.session.session import Session
+from holdfast.core.sharing.items import SharedKind
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import names_one_of
 from holdfast.stores.codec import (
+    decode_name,
     decode_session,
     decode_texts,
     encode_session,
@@ -36,6 +38,7 @@ from holdfast.stores.codec import (
 )
 from holdfast.stores.forgettable import EVERYTHING, Dropped, ForgottenWording, memory_name, project_name
 from holdfast.stores.sql.database import CHECKPOINT_AT, Bindings, SqlDatabase
+from holdfast.stores.sql.shared import SharedRows
 
 
 class Forgetting:
@@ -85,6 +88,8 @@ class Forgetting:
 
     def forget_project(self, project_id: str, at: int) -> Dropped:
         self._note(project_name(project_id), at, "")
+        self._take_back(_OWN_DOCUMENTS_OF_PROJECT, {"project_id": project_id})
+        self._database.write(_EMPTY_SHARED_OF_PROJECT, {"project_id": project_id})
         return Dropped(
             documents=self._database.write(_FORGET_DOCUMENTS_OF_PROJECT, {"project_id": project_id}),
             memories=self._database.write(_FORGET_MEMORIES_OF_PROJECT, {"project_id": project_id}),
@@ -93,6 +98,7 @@ class Forgetting:
     def forget_all(self, at: int) -> Dropped:
         self._forget_sources(lambda _: True, at)
         self._note(EVERYTHING, at, "")
+        self._take_back(_OWN_DOCUMENTS, {})
         dropped = self.forget(self.keys(), at)
         memories = dropped.memories + self._database.write("delete from memories", {})
         documents = dropped.documents + self._database.write("delete from documents", {})
@@ -122,6 +128,12 @@ class Forgetting:
         """Empty the briefs about these sessions that the transcripts of others showed."""
         for row, data in self._database.rows(_BRIEFS_SEEN, chosen):
             self._database.write(_PUT_DATA, {"row": row, "data": _without_text(data)})
+
+    def _take_back(self, sql: str, bindings: Bindings) -> None:
+        """Announce the removal of documents that hubs have: their files go with the project."""
+        shared = SharedRows(self._database)
+        for kind, id, project_id in self._database.rows(sql, bindings):
+            shared.announce(decode_name(SharedKind, kind), str(id), str(project_id), 0)
 
     def _note(self, name: str, at: int, cursor: str) -> None:
         self._database.write(_NOTE, {"name": hashed(name), "at": at, "cursor": cursor})
@@ -308,6 +320,29 @@ _FORGET_MEMORIES_OF_PROJECT = """
 delete from memories
  where project_id = :project_id
 """
+
+# A continuity is announced by its project's shared name, which also stands for the project: that is gone.
+_OWN_DOCUMENTS = """
+select distinct kind, case when kind = 'continuity' then project else item_id end, project
+  from shared_versions
+ where is_mine = 1
+   and is_removed = 0
+   and kind in ('handoff', 'continuity')
+"""
+
+_OF_PROJECT = """
+   and project in (select name from shared_names where project_id = :project_id)
+   and project not in (select name from shared_names where project_id <> :project_id)
+"""
+
+_OWN_DOCUMENTS_OF_PROJECT = f"{_OWN_DOCUMENTS}{_OF_PROJECT}"
+
+_EMPTY_SHARED_OF_PROJECT = f"""
+update shared_versions
+   set body = ''
+ where body <> ''
+{_OF_PROJECT}
+"""  # noqa: S608 - both parts are ours
 
 _FORGET_THE_REST = """
 delete from lineage;

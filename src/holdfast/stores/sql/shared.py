@@ -51,6 +51,17 @@ class SharedRows:
         rows = self._database.rows(_ANNOUNCEMENTS, {"behind": behind, "limit": limit})
         return [Announcement(decode_name(SharedKind, kind), *rest) for kind, *rest in rows]
 
+    def announcement(self, kind: SharedKind, id: str) -> Announcement | None:
+        row = self._database.row(_ANNOUNCEMENT, {"kind": kind.value, "item_id": id})
+        return Announcement(kind, *row) if row else None
+
+    def last_announcement(self) -> int:
+        return int(self._database.rows(_LAST_ANNOUNCEMENT)[0][0])
+
+    def redactor_of(self, kind: SharedKind, id: str) -> str:
+        row = self._database.row(_REDACTOR_OF[kind], {"id": id}) if kind in _REDACTOR_OF else None
+        return str(row[0]) if row else ""
+
     def count_announcements(self) -> dict[str, int]:
         return {str(id): int(count) for id, count in self._database.rows(_COUNT_ANNOUNCEMENTS)}
 
@@ -101,6 +112,10 @@ class SharedRows:
             return None
         self._database.write(_HOLD, {**columns, "holder": holder.machine.id})
         return replace(holder, holds=True)
+
+    def note_sent(self, key: ItemKey, machine: str, revision: int, at: int) -> None:
+        sent: Bindings = {"machine_id": machine, "revision": revision, "at": at}
+        self._database.write(_NOTE_SENT, {**_key_columns(key), **sent})
 
     def versions(self, key: ItemKey) -> list[StoredVersion]:
         return self._versions(_VERSIONS, _key_columns(key))
@@ -242,6 +257,12 @@ _ROWS_OF_KIND: Final = {
 }
 """The other kinds are files."""
 
+_REDACTOR_OF: Final = {
+    SharedKind.MEMORY: "select redactor from memories where id = :id",
+    SharedKind.CHECKPOINT: "select redactor from session_checkpoints where id = :id",
+    SharedKind.SESSION: "select redactor from sessions where key = :id",
+}
+
 _ANNOUNCE_KIND = """
 insert into announced_kinds (project_id, kind)
 values (:project_id, :kind)
@@ -271,6 +292,18 @@ select kind, item_id, project_id, revision, at
  where revision > :behind
  order by revision
  limit :limit
+"""
+
+_ANNOUNCEMENT = """
+select item_id, project_id, revision, at
+  from announcements
+ where kind = :kind
+   and item_id = :item_id
+"""
+
+_LAST_ANNOUNCEMENT = """
+select coalesce(max(revision), 0)
+  from announcements
 """
 
 _COUNT_ANNOUNCEMENTS = """
@@ -335,6 +368,7 @@ on conflict (hub, project, kind, item_id, machine_id) do update
        redactor          = excluded.redactor,
        body              = excluded.body
  where excluded.revision > shared_versions.revision
+    or (excluded.revision = shared_versions.revision and excluded.is_removed > shared_versions.is_removed)
 """
 
 _ONE_ITEM = """
@@ -358,6 +392,14 @@ _HOLD = f"""
 update shared_versions
    set holds = case when machine_id = :holder then 1 else 0 end
 {_ONE_ITEM}
+"""  # noqa: S608 - both parts are ours
+
+_NOTE_SENT = f"""
+update shared_versions
+   set received_at = :at
+{_ONE_ITEM}
+   and machine_id = :machine_id
+   and revision = :revision
 """  # noqa: S608 - both parts are ours
 
 _READ = """

@@ -95,9 +95,9 @@ def test_what_to_paste_into_another_harness(at_work: Person, words: tuple[str, .
     assert "# Handoff: Go on" in done.out
 
 
-def test_an_unknown_harness_is_an_error_before_anything_is_written(at_work: Person) -> None:
+def test_who_is_neither_harness_nor_teammate_is_an_error_before_anything_is_written(at_work: Person) -> None:
     done = at_work.types("handoff", "create", "Go on", "--to", "nobody")
-    assert (done.status, "there is no harness `nobody`" in done.err) == (1, True)
+    assert (done.status, "`nobody` is no harness, and the handoffs" in done.err) == (1, True)
     assert at_work.types("handoff", "list", "--json").json == []
 
 

@@ -33,7 +33,8 @@ from holdfast.core.documents.handoff_content import HandoffWords
 from holdfast.core.events.event import Event
 from holdfast.core.events.world import Project
 from holdfast.core.session.session import Session, is_imported, title_of
-from holdfast.core.text.strings import ago
+from holdfast.core.sharing.provenance import provenance_row, shown_name
+from holdfast.core.text.strings import ago, one_line
 from holdfast.core.text.untrusted import fence, from_repository
 from holdfast.engine.documents import handoff as handoffs
 from holdfast.engine.documents.handoff import HandoffFile, HandoffFinding, Verdict
@@ -41,7 +42,7 @@ from holdfast.engine.engine import Engine
 from holdfast.engine.ids import SHORTEST, session_named, short_id
 from holdfast.engine.recording.imported_work import with_work
 from holdfast.engine.recording.preview import session_and_events
-from holdfast.errors import HoldfastError
+from holdfast.errors import Declined, HoldfastError
 from holdfast.harnesses.base import Opening
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import START, RowKind
@@ -56,6 +57,13 @@ class Receiver:
     program: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Teammate:
+    """The person whom a handoff is for."""
+
+    name: str
+
+
 def to_options(function: Callable[..., None]) -> Callable[..., None]:
     """--to and --start, given to the command as the `receiver` that they mean."""
 
@@ -68,6 +76,26 @@ def to_options(function: Callable[..., None]) -> Callable[..., None]:
     starts = click.option("--start", is_flag=True, help="Start the harness of --to with it, here.")
     prints = click.option(
         "--to", default="", metavar="HARNESS", help="Print what to paste into that harness."
+    )
+    return prints(starts(with_receiver))
+
+
+def to_someone_options(function: Callable[..., None]) -> Callable[..., None]:
+    """The same for a new handoff, whose `receiver` may also be a person."""
+
+    @wraps(function)
+    def with_receiver(*, to: str, start: bool, **others: object) -> None:
+        if start and others.get("as_json"):
+            raise click.UsageError("--start and --json do not go together.")
+        is_person = bool(to) and not start and to not in harnesses.readable()
+        function(receiver=Teammate(one_line(to)) if is_person else _receiver(to, start=start), **others)
+
+    starts = click.option("--start", is_flag=True, help="Start the harness of --to with it, here.")
+    prints = click.option(
+        "--to",
+        default="",
+        metavar="NAME",
+        help="For this person of your team; of a harness: print what to paste into it.",
     )
     return prints(starts(with_receiver))
 
@@ -93,7 +121,8 @@ def _receiver(to: str, *, start: bool) -> Receiver | None:
 
 def give_to(chosen: Receiver, file: HandoffFile, directory: Path | None) -> None:
     """Print what to paste, or become that harness."""
-    text = pickup_prompt(file.text, file.name, str(file.path), chosen.title)
+    place = f"what `holdfast handoff show {file.name}` prints" if file.provenance else str(file.path)
+    text = pickup_prompt(file.text, file.name, place, chosen.title)
     if not chosen.program:
         give(text)
         return
@@ -157,12 +186,13 @@ class _Source:
 @command(
     "holdfast handoff create 'Finish the report'",
     "holdfast handoff create 'Finish it' --next 'the totals row' --pending 'tax'",
+    "holdfast handoff create 'Finish the report' --to ann",
     "holdfast handoff create 'Finish the report' --to HARNESS --start",
     "holdfast handoff create 'Go on' --harness HARNESS --transcript session.jsonl",
 )
 @click.argument("purpose")
 @_words_options
-@to_options
+@to_someone_options
 @click.option("--session", default="", metavar="KEY", help="Of this session, by its key or how that begins.")
 @click.option("--harness", default="", metavar="HARNESS", help="Whose transcript it is.")
 @click.option("--transcript", type=_FILE, metavar="FILE", help="Of the session in this file.")
@@ -171,7 +201,7 @@ class _Source:
 def create(
     *,
     purpose: str,
-    receiver: Receiver | None,
+    receiver: Receiver | Teammate | None,
     session: str,
     harness: str,
     transcript: Path | None,
@@ -185,20 +215,32 @@ def create(
     may be given several times. Without --session it is that of the session whose shell runs this, or of the
     newest one of this worktree, else of the last one of the project. --to HARNESS prints what to paste there;
     with --start that harness is started with it, to work on its own where no terminal is.
+
+    --to NAME with the name of a person is for that one member of your team, where the handoffs of this
+    project are shared through a hub.
     """
     where = access.project_at(project)
     own = HandoffWords(**{field.name: words[field.name] for field in fields(HandoffWords)})
+    to_person = receiver.name if isinstance(receiver, Teammate) else ""
     with access.current_engine() as engine, working("writing the handoff"):
+        if to_person and not handoffs.are_shared(engine, where):
+            raise HoldfastError(
+                f"`{to_person}` is no harness, and the handoffs of this project are not shared with people",
+                f"the harnesses are {', '.join(harnesses.readable())}; see docs/teams.md on sharing",
+            )
         source = (
             _from_transcript(harness, transcript) if transcript else _from_store(engine, where, session, own)
         )
-        made = handoffs.create(engine, where, source.session, source.events, purpose, own)
+        made = handoffs.create(engine, where, source.session, source.events, purpose, own, to_person)
     if as_json:
         give_json(_row(made) | {"text": made.text})
-    elif receiver is not None:
+    elif isinstance(receiver, Receiver):
         give_to(receiver, made, project)
     else:
         give(str(made.path))
+        if to_person:
+            say(f"it is for {to_person}")
+            return
         say(f"\nhint: the next session runs `holdfast handoff pickup {made.name.removesuffix('.md')}`")
 
 
@@ -207,14 +249,16 @@ def create(
 @json_option()
 def list_(*, project: Path | None, as_json: bool) -> None:
     """List the handoffs of a project, the newest first."""
-    files = handoffs.all_handoffs(access.project_at(project))
+    where = access.project_at(project)
+    with access.stored_engine() as engine:
+        files = handoffs.handoffs_here(engine, where)
     if as_json:
         give_json([_row(file) for file in files])
     elif files:
         now = access.now()
         print_handoffs(
             [
-                (file.head.purpose, _state(file.head.status, now), _age(file.head.created, now), file.name)
+                (file.head.purpose, _shown_state(file, now), _age(file.head.created, now), file.name)
                 for file in files
             ]
         )
@@ -232,6 +276,13 @@ def print_handoffs(rows: Sequence[tuple[str, str, str, str]]) -> None:
         give_ends(purpose, created, min(width, WIDEST))
         line = f"  {status}  {name}"
         give(line if len(line) <= width else f"  {status}\n  {name}")
+
+
+def _shown_state(file: HandoffFile, now: int) -> str:
+    """The status of a handoff, with whom it is from and for, where it was shared."""
+    sender = f", from {file.provenance.label}" if file.provenance else ""
+    receiver = f", for {shown_name(file.head.to)}" if file.head.to else ""
+    return f"{_state(file.head.status, now)}{sender}{receiver}"
 
 
 def _state(status: str, now: int) -> str:
@@ -260,11 +311,16 @@ def _age(created: str, now: int) -> str:
 @json_option()
 def show(*, name: str, receiver: Receiver | None, project: Path | None, as_json: bool) -> None:
     """Print a handoff, by its name, its slug or a part of it; without one, the newest that is open."""
-    file = handoffs.find(access.project_at(project), name)
+    where = access.project_at(project)
+    with access.stored_engine() as engine:
+        file = handoffs.find(handoffs.handoffs_here(engine, where), name)
     if as_json:
         give_json(_row(file) | {"text": file.text})
     elif receiver is not None:
         give_to(receiver, file, project)
+    elif file.provenance:
+        say(f"from {file.provenance.label}, {ago(access.now() - file.provenance.at)}")
+        give(fence(file.text.rstrip("\n")) if file.is_from_stranger else file.text.rstrip("\n"))
     else:
         give(file.text.rstrip("\n"))
 
@@ -283,7 +339,8 @@ def pickup(*, name: str, yes: bool, session: str, project: Path | None, as_json:
     on; where nobody can be asked, it stops with exit status 1, so that an agent asks its user.
     """
     where = access.project_at(project)
-    file = handoffs.find(where, name)
+    with access.stored_engine() as engine:
+        file = handoffs.find(handoffs.handoffs_here(engine, where), name)
     findings = handoffs.verify_handoff(where, file)
     drifted = handoffs.verdict(findings) is Verdict.DRIFT
     if as_json and drifted and not yes:
@@ -304,7 +361,7 @@ def pickup(*, name: str, yes: bool, session: str, project: Path | None, as_json:
 
 
 def _print_findings(file: HandoffFile, findings: Sequence[HandoffFinding]) -> None:
-    label = f"{file.path}: {handoffs.verdict(findings)}"
+    label = f"{file.place}: {handoffs.verdict(findings)}"
     give(from_repository(label) if file.is_tracked else label)
     if not file.head.is_open:
         say(f"note: it is {file.head.status}")
@@ -319,7 +376,7 @@ def _agree() -> None:
             "ask the user whether to go on; then add `--yes`",
         )
     if not click.confirm("Something drifted since then. Go on?", err=True):
-        raise HoldfastError("the handoff was not picked up")
+        raise Declined("the handoff was not picked up")
 
 
 def _from_store(engine: Engine, project: Project, key: str, own: HandoffWords) -> _Source:
@@ -368,7 +425,7 @@ def _row(file: HandoffFile) -> dict[str, object]:
     head = file.head
     return {
         "name": file.name,
-        "path": str(file.path),
+        "path": None if file.provenance else str(file.path),
         "purpose": head.purpose,
         "status": head.status,
         "created": head.created,
@@ -376,7 +433,9 @@ def _row(file: HandoffFile) -> dict[str, object]:
         "harness": head.harness,
         "branch": head.branch,
         "commit": head.commit,
+        "to": head.to or None,
         "from_repository": file.is_tracked,
+        **provenance_row(file.provenance),
     }
 
 

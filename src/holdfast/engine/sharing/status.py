@@ -1,0 +1,118 @@
+"""Status: how sharing stands with each hub, and exactly what would be sent next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from holdfast.core.events.durations import MINUTE_MS
+from holdfast.core.sharing.identity import Machine
+from holdfast.engine.engine import Engine
+from holdfast.engine.sharing.exchange import prepare
+from holdfast.engine.sharing.outgoing import Sender, announce_documents, plan
+from holdfast.engine.sharing.report import HubNotes, notes_of
+from holdfast.engine.sharing.shared_projects import SharedProject, SharedProjects
+from holdfast.lazy_dataclass import dataclass
+from holdfast.stores.base import Store
+from holdfast.stores.hub.base import Hub, MachineState
+from holdfast.stores.shared import Announcement, StoredVersion
+
+OVERDUE_MS: Final = 15 * MINUTE_MS
+"""After so long without an attempt, changes that wait are a problem."""
+_READ_AT_ONCE: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class NextItem:
+    """One version that would be sent next, or why it waits."""
+
+    announcement: Announcement
+    version: StoredVersion | None
+    waits: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HubState:
+    """How sharing stands with one hub."""
+
+    name: str
+    is_joined: bool
+    projects: tuple[SharedProject, ...]
+    waiting: int
+    """Changes that were not sent yet, each of one item."""
+    notes: HubNotes
+
+
+@dataclass(frozen=True, slots=True)
+class MachineProgress:
+    """How far a machine has applied a project's changes."""
+
+    project: str
+    state: MachineState
+    is_current: bool
+    """Whether it has applied every change that this machine knows of."""
+
+
+def hub_states(engine: Engine, joined: Sequence[str], machine: Machine) -> list[HubState]:
+    """Every hub that was joined or is named by the settings. Announces what changed; needs no network."""
+    shared = prepare(engine)
+    items = list(_next_items(engine, shared, joined, machine))
+    return [
+        HubState(
+            name,
+            name in joined,
+            tuple(shared.of_hub(name)),
+            sum(_hub_of(each, shared) == name for each in items),
+            notes_of(engine.store, name),
+        )
+        for name in sorted({*joined, *shared.hubs})
+    ]
+
+
+def next_items(engine: Engine, hub: str, machine: Machine) -> list[NextItem]:
+    """What would be sent to a hub next, in order: everything, with its whole text."""
+    shared = prepare(engine)
+    return [each for each in _next_items(engine, shared, [hub], machine) if _hub_of(each, shared) == hub]
+
+
+def machine_progress(
+    store: Store, hub: Hub, name: str, projects: Sequence[SharedProject]
+) -> list[MachineProgress]:
+    """How far each machine is that pulls these projects."""
+    progress: list[MachineProgress] = []
+    for project in dict.fromkeys(each for one in projects for each in one.names):
+        last = store.pull_cursor(name, project)
+        progress += (MachineProgress(project, each, each.applied >= last) for each in hub.machines(project))
+    return progress
+
+
+def _next_items(
+    engine: Engine, shared: SharedProjects, hubs: Sequence[str], machine: Machine
+) -> Iterator[NextItem]:
+    for name in {*hubs, *shared.hubs}:
+        sender = _sender(engine, name, machine)
+        for project in shared.of_hub(name):
+            announce_documents(engine, project, sender, engine.clock())
+    behind = 0
+    while announcements := engine.store.announcements(behind, _READ_AT_ONCE):
+        behind = announcements[-1].revision
+        for announcement in announcements:
+            sharing = shared.by_id.get(announcement.project_id)
+            sender = _sender(engine, sharing.policy.hub if sharing else "", machine)
+            planned = plan(engine, shared, sender, announcement)
+            if planned.waits:
+                yield NextItem(announcement, None, planned.waits)
+            yield from (NextItem(announcement, version) for version in planned.versions)
+
+
+def _sender(engine: Engine, hub: str, machine: Machine) -> Sender:
+    """Who sends, as the hub said it the last time."""
+    notes = notes_of(engine.store, hub)
+    return Sender(machine, notes.person, notes.clock_ahead)
+
+
+def _hub_of(item: NextItem, shared: SharedProjects) -> str:
+    if item.version is not None:
+        return item.version.key.hub
+    project = shared.by_id.get(item.announcement.project_id)
+    return project.policy.hub if project else ""
