@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
@@ -128,7 +129,18 @@ CONNECT_SECONDS = 3
 """A hook event waits behind an attempt to connect, and is spooled after a second."""
 
 
-def refuse_server(home: Path, what: str, hint: str, environment: Mapping[str, str] = os.environ) -> None:
+def former_file(home: Path, at: int) -> list[Path]:
+    """The home's own file where the settings name a database instead: a copy like any other, in one file."""
+    path = home / NAME
+    if not (is_on_server(home) and path.exists()):
+        return []
+    # Whoever closes it last leaves no log beside it.
+    with suppress(StoreError):
+        open_file(home, at).close()
+    return [path]
+
+
+def refuse_server(home: Path, consequence: str, hint: str) -> None:
     """Raise HoldfastError if the store is on a server, where this cannot be done."""
-    if is_on_server(home, environment):
-        raise HoldfastError(f"the store is a database of PostgreSQL, and {what}", hint)
+    if is_on_server(home):
+        raise HoldfastError(f"the store is a database of PostgreSQL, and {consequence}", hint)
