@@ -25,6 +25,7 @@ PAGES = (
     "/memory?audit=1",
     "/continuity",
     "/review",
+    "/team",
     "/stats",
     "/health",
 )

@@ -96,6 +96,7 @@ def session_page(view: PageContext, facts: SessionPageFacts) -> Html:
 def _facts(view: PageContext, row: Row) -> Html:
     key = str(row["session_key"])
     terms = (
+        ("From", dotted(row["person"], row["machine"]) if row["machine"] else NOTHING),
         ("State", el("span", phase_badge(row), " ", dotted(row["harness"], row["model"]))),
         ("Project", el("span", view.path(str(row["project"])), class_="path")),
         ("Began", view.clock(row["started_at"])),

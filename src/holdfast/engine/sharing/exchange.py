@@ -13,6 +13,7 @@ from typing import Final
 from holdfast.core.sharing.identity import Machine
 from holdfast.core.sharing.items import VersionRef
 from holdfast.engine.engine import Engine
+from holdfast.engine.shared_texts import refresh_shared_texts
 from holdfast.engine.sharing import report
 from holdfast.engine.sharing.incoming import apply_page, settle
 from holdfast.engine.sharing.outgoing import (
@@ -217,7 +218,10 @@ def _pull(
     pulled = 0
     # Clones of one repository share a name: the first one stands for them.
     for name, project in _names(shared.of_hub(link.name)).items():
-        pulled += _pull_project(engine, link, project, name, sender, goes_on)
+        applied = _pull_project(engine, link, project, name, sender, goes_on)
+        pulled += applied
+        for each in shared.named(link.name, name) if applied else ():
+            refresh_shared_texts(engine, each.project)
     if goes_on():
         _note(engine, link.name, lambda notes: replace(notes, pulled_at=engine.clock()))
     return pulled
