@@ -341,7 +341,6 @@ def hook_body(event: str, session: str, home: Path) -> bytes:
 @contextlib.contextmanager
 def running_daemon(home: Path) -> Iterator[int]:
     make_home(home)
-    holdfast(home, "up")
     try:
         yield daemon_pid(home)
     finally:
@@ -383,7 +382,8 @@ def environment(home: Path) -> dict[str, str]:
 
 
 def daemon_pid(home: Path) -> int:
-    return int(json.loads(holdfast(home, "status", "--json"))["pid"])
+    """The home's daemon, started if none runs."""
+    return int(json.loads(holdfast(home, "up", "--json"))["pid"])
 
 
 def memory_of(pid: int) -> float:

@@ -22,7 +22,7 @@ from typing import Final
 
 PACKAGE: Final = "src/holdfast/"
 SDIST_FILES: Final = frozenset(
-    {".gitignore", "CHANGELOG.md", "LICENSE", "README.md", "SECURITY.md", "pyproject.toml"}
+    {".gitignore", "CHANGELOG.md", "LICENSE", "README.md", "SECURITY.md", "hatch_build.py", "pyproject.toml"}
 )
 LICENCES: Final = ("LICENSE", "src/holdfast/models/minilm/NOTICE")
 METADATA: Final = ("METADATA", "RECORD", "WHEEL", "entry_points.txt")

@@ -46,6 +46,7 @@ EXTRAS: Final = {
     "anthropic": "a model of this vendor writes handovers (`checkpoint.model`)",
     "backup": "encrypts the file of `holdfast backup`",
     "openai": "a model behind an API of this kind writes handovers (`checkpoint.model`)",
+    "postgres": "a PostgreSQL database as store, or as hub of several machines",
 }
 """What each extra of `pyproject.toml` is for."""
 

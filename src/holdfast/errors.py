@@ -7,6 +7,7 @@ HoldfastError
 │   ├── StoreLocked        another process is writing; try again
 │   ├── StoreTooNew        written by a later version
 │   ├── StoreCorrupt       the database cannot be read
+│   ├── StoreAway          its server does not answer; it may later
 │   └── StoreReadOnly      it belongs to another program
 ├── HubError               the hub cannot do what was asked
 │   ├── HubAway            it does not answer; what is to be sent waits
@@ -23,6 +24,7 @@ HoldfastError
 │   └── ModelBusy          it may answer if asked again later
 ├── BackupUnreadable       a backup cannot be opened: passphrase, damage, or a later version
 ├── PathRefused            a project file may not be read or written at this path; says why
+├── Declined               a person was asked and said no; the message says what did not happen
 └── DaemonAway             the daemon does not answer
 """
 
@@ -58,6 +60,10 @@ class StoreTooNew(StoreError):
 
 class StoreCorrupt(StoreError):
     """The database cannot be read."""
+
+
+class StoreAway(StoreError):
+    """The server of the store does not answer, or no longer; it may later."""
 
 
 class StoreReadOnly(StoreError):
@@ -118,6 +124,10 @@ class ModelBusy(ModelError):
     def __init__(self, message: str, hint: str = "", after: float = 0.0) -> None:
         super().__init__(message, hint)
         self.after = after
+
+
+class Declined(HoldfastError):
+    """A person was asked and said no: nothing is wrong, and nothing was done."""
 
 
 class DaemonAway(HoldfastError):

@@ -38,6 +38,9 @@ MAY_IMPORT = {
 }
 """What a package may import beside itself. `__init__` is the package's own: the version."""
 
+SHARED_FOLDERS = frozenset({"stores/sql"})
+"""What several implementations of a contract share; it knows none of them."""
+
 DAEMON_CLIENT = "daemon.local.client"
 """All of the daemon that the command line may import: the other end of the wire."""
 
@@ -146,8 +149,9 @@ def _within(name: str, parent: str) -> bool:
 def _folders_on_disk() -> frozenset[str]:
     """`harnesses/alpha` for every folder inside a package that holds implementations of one contract."""
     paths = (source.path.split("/") for source in package())
-    return frozenset(
-        "/".join(parts[:2]) for parts in paths if parts[0] in SIBLING_PACKAGES and len(parts) > 2
+    return (
+        frozenset("/".join(parts[:2]) for parts in paths if parts[0] in SIBLING_PACKAGES and len(parts) > 2)
+        - SHARED_FOLDERS
     )
 
 
@@ -204,6 +208,12 @@ def test_an_implementation_known_outside_its_folder_is_found(path: str) -> None:
     check = folders_apart(frozenset({"harnesses/alpha", "harnesses/beta"}))
     assert "harnesses/base.py" in findings_in(check, path, "from holdfast.harnesses.beta.hooks import parse")
     assert findings_in(check, path, "from holdfast.harnesses.fields import text") == ""
+
+
+def test_what_implementations_share_knows_none_of_them() -> None:
+    check = folders_apart(_folders_on_disk())
+    assert findings_in(check, "stores/sqlite/store.py", "from holdfast.stores.sql.tables import Tables") == ""
+    assert findings_in(check, "stores/sql/tables.py", "from holdfast.stores.sqlite.store import SqliteStore")
 
 
 def test_a_hub_shares_connections_and_nothing_else_with_the_store() -> None:

@@ -17,6 +17,7 @@ PAGES = (
     "/",
     "/sessions",
     "/search?q=fact",
+    "/search?q=wombat+parser",
     "/passages/memory-1?q=fact",
     "/checkpoints/c3",
     "/nowhere",

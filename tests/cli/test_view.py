@@ -280,6 +280,13 @@ def test_show_without_a_name_is_of_the_projects_latest_session(worker: Person) -
     empty = worker.types("show", "--project", str(worker.home))
     assert empty.status == 1
     assert "no session was seen in" in empty.err
+    assert "`holdfast sessions` lists those of all projects" in empty.err
+
+
+def test_where_no_session_was_ever_seen_show_says_how_to_get_one(person: Person) -> None:
+    shown = person.types("show")
+    assert shown.status == 1
+    assert "`holdfast setup` connects a harness, `holdfast import` brings in earlier sessions" in shown.err
 
 
 def test_why_no_model_wrote_a_handover_is_shown(worker: Person) -> None:

@@ -295,6 +295,8 @@ class TestAnswers:
         person = GuardedApp(keys).request(HOST, ("accept", "text/html"), path="/")
         assert person["status"] == 401
         assert b"holdfast dashboard" in person["body"]
+        assert b"<p>There is no key, or a wrong one.</p>" in person["body"]
+        assert b"A link works once." in person["body"]
 
     @pytest.mark.parametrize(
         ("path", "length", "status"),

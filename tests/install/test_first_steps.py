@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+import holdfast
 from tests.clients.claude import Claude
 from tests.clients.model_server import ModelServer, call, say
 from tests.clients.product import TITLE
 from tests.install.newcomer import Installed, Newcomer, Shelf, held_files
+from tests.install.prepare import TREE
 
 RULE = "Never touch legacy.py, it is frozen until the audit."
 SETTINGS = '{\n\t"permissions": {"allow": []}\n}\n'
@@ -78,3 +81,25 @@ def test_claude_code_gets_its_work_back_after_a_compaction(
     assert RULE in text[text.index(TITLE) :]
     findings = json.loads(product.types("doctor", "--json").stdout)
     assert [row for row in findings if not row["ok"]] == []
+
+
+def from_a_clone() -> list[str]:
+    """The commands that the first pages name for someone with a clone, while nothing is on an index."""
+    pages = ((TREE / page).read_text(encoding="utf-8") for page in ("README.md", "docs/start.md"))
+    lines = (
+        line for page in pages for line in re.findall(r"`((?:uv|uvx|pipx) [^`]*?[ ]\.(?: [^`]*)?)`", page)
+    )
+    return sorted(set(lines))
+
+
+def test_the_first_pages_name_commands_for_a_clone() -> None:
+    assert from_a_clone() == ["pipx install .", "uv tool install .", "uvx --from . holdfast demo"]
+
+
+@pytest.mark.parametrize("line", from_a_clone())
+def test_what_the_first_pages_say_can_be_typed_in_a_clone(newcomer: Newcomer, line: str) -> None:
+    shown = newcomer.gets("sh", "-c", f"cd {TREE} && {line}")
+    if "install" in line:
+        assert newcomer.gets("holdfast", "--version").split()[1] == holdfast.__version__
+    else:
+        assert "back" in shown

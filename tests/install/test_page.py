@@ -60,8 +60,3 @@ def test_what_the_page_says_can_be_typed_from_top_to_bottom(
     assert not newcomer.has("holdfast")
     assert not (newcomer.home / ".holdfast").exists()
     assert not (newcomer.home / ".claude" / "settings.json").exists()
-
-
-def test_a_clone_can_be_named(newcomer: Newcomer) -> None:
-    newcomer.gets("uv", "tool", "install", str(TREE))
-    assert newcomer.gets("holdfast", "--version").split()[1] == holdfast.__version__

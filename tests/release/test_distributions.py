@@ -76,6 +76,7 @@ def test_the_sdist_holds_no_tests_and_no_documents_but_these(built: Distribution
         "PKG-INFO",
         "README.md",
         "SECURITY.md",
+        "hatch_build.py",
         "pyproject.toml",
     }
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from holdfast.stores.base import Store
+from holdfast.stores.postgres.connection import PostgresAddress
+from holdfast.stores.postgres.store import open_postgres
 from holdfast.stores.sqlite import open_in_memory, open_store
+from tests.postgres.server import Address
 from tests.stores.contract import NOON
 
 
@@ -23,13 +27,62 @@ def backups(path: Path) -> Path:
     return path.parent / "backups"
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(
+    params=[
+        "memory",
+        "sqlite",
+        pytest.param("postgres", marks=pytest.mark.postgres),
+        pytest.param("postgres without pgvector", marks=pytest.mark.postgres),
+    ]
+)
 def store(request: pytest.FixtureRequest, path: Path, backups: Path) -> Iterator[Store]:
     opened: Store
     match request.param:
         case "memory":
             opened = open_in_memory()
-        case _:
+        case "sqlite":
             opened = open_store(path, backups, NOON)
+        case "postgres":
+            opened = emptied_postgres(request.getfixturevalue("with_pgvector"))
+        case _:
+            opened = emptied_postgres(request.getfixturevalue("without_pgvector"))
     yield opened
     opened.close()
+
+
+@pytest.fixture(scope="session")
+def with_pgvector(postgres: Address, new_database: Callable[[], str]) -> PostgresAddress:
+    """A database with the extension."""
+    url = postgres.url(new_database())
+    with psycopg.connect(url) as connection:
+        connection.execute("create extension vector")
+    return PostgresAddress(url)
+
+
+def emptied_postgres(address: PostgresAddress) -> Store:
+    """The store in that database, without a row: to make its schema anew takes many times as long."""
+    opened = open_postgres(address)
+    with psycopg.connect(address.url) as connection:
+        connection.execute(_EMPTY)
+    return opened
+
+
+_EMPTY = """
+do $$
+begin
+    execute (
+        select 'truncate ' || string_agg(format('%I.%I', schemaname, tablename), ', ') || ' restart identity'
+          from pg_tables
+         where schemaname = 'holdfast'
+           and tablename <> 'schema_version'
+    );
+    insert into holdfast.vectors_dropped values (0);
+    insert into holdfast.documents_in_all values (0, 0);
+    insert into holdfast.last_revision values (0);
+end $$
+"""
+
+
+@pytest.fixture(scope="session")
+def without_pgvector(postgres: Address, new_database: Callable[[], str]) -> PostgresAddress:
+    return PostgresAddress(postgres.url(new_database()))

@@ -8,8 +8,9 @@ import apsw
 
 from holdfast.core.evidence.trail import Trail, Utterance
 from holdfast.stores.codec import encode_event, encode_session, to_iso
+from holdfast.stores.sql.database import Bindings
 from holdfast.stores.sqlite import SqliteStore
-from holdfast.stores.sqlite.database import Bindings, run
+from holdfast.stores.sqlite.database import run
 from holdfast.stores.sqlite.schema import Migration, shipped
 from holdfast.stores.sqlite.store import open_with
 from tests.stores.contract import NOON, SESSION, prompt, session

@@ -189,7 +189,7 @@ def test_a_store_that_lost_everything_is_not_called_sound(
     store.close()
     damage(path)
     for _ in range(2):
-        with pytest.raises(StoreCorrupt, match=f"{says}; it held 1 sessions on 2026-01-01"):
+        with pytest.raises(StoreCorrupt, match=f"{says}; it held 1 session on 2026-01-01"):
             opened(path)
     set_aside(path, NOON)
     (aside,) = set_aside_stores(path)

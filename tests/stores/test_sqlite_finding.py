@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from holdfast.stores.base import EVERYWHERE, Store
-from holdfast.stores.sqlite import documents, vectors, words
+from holdfast.stores.sql import documents, vectors, words
+from holdfast.stores.sql.words import Posting
+from holdfast.stores.sqlite.full_text import Fts5
 from holdfast.stores.sqlite.schema import shipped
 from holdfast.stores.sqlite.store import open_with
-from holdfast.stores.sqlite.words import Bm25, Posting
 from tests.stores.contract import ALL, NOON, SHOP, document
 from tests.stores.sqlite_files import opened
 
@@ -228,16 +229,16 @@ def test_what_another_program_removes_during_a_search_is_not_found(
     with store.writing():
         for number in range(3):
             store.add_document(document(str(number), "rare", project_id="shop"))
-    held = Bm25.held
+    held = Fts5.held
 
-    def held_until_now(index: Bm25, word: str, limit: int) -> Posting:
+    def held_until_now(index: Fts5, word: str, limit: int) -> Posting:
         found = held(index, word, limit)
         with other.writing():
             other.forget_project("shop", NOON)
         return found
 
     monkeypatch.setattr(words, "SCORED_MOST", 1)
-    monkeypatch.setattr(Bm25, "held", held_until_now)
+    monkeypatch.setattr(Fts5, "held", held_until_now)
     assert store.search(["rare"], SHOP, 2) == []
     store.close()
     other.close()

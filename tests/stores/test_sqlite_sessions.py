@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from pathlib import Path
 
-from holdfast.stores.sqlite.sessions import SESSIONS_DECODED
+from holdfast.stores.sql.sessions import SESSIONS_DECODED
 from tests.stores.contract import session
 from tests.stores.sqlite_files import opened
 

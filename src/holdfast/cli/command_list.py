@@ -128,7 +128,7 @@ SECTIONS: Final = {
             "daemon.harness_commands", "hook_command", "Print the command line that setup gives to a harness."
         ),
         "mcp": Entry(
-            "daemon.harness_commands", "mcp", "Speak MCP on stdin and stdout: the server of our tools."
+            "daemon.harness_commands", "mcp", "Speak MCP on stdin and stdout: the server of Holdfast's tools."
         ),
         "statusline": Entry("daemon.harness_commands", "statusline", "Print the status line of a session."),
         "redact": Entry("redact", "redact", "Copy stdin to stdout without the values of secrets."),

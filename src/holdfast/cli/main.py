@@ -17,7 +17,7 @@ import click
 
 from holdfast import __version__, environment
 from holdfast.cli.command_list import LazyGroup
-from holdfast.errors import HoldfastError, ProtectionUnreadable
+from holdfast.errors import Declined, HoldfastError, ProtectionUnreadable
 from holdfast.home import home
 
 INTERRUPTED = 130
@@ -111,6 +111,11 @@ def _status(words: Sequence[str]) -> int:
             # The warning has said it all.
             return _report("refused until these settings can be read", "")
         return _report(error.message, error.hint)
+    except Declined as answer:
+        from holdfast.cli.printing import say
+
+        say(answer.message)
+        return 1
     except HoldfastError as error:
         return _report(error.message, error.hint)
 

@@ -169,6 +169,12 @@ def quoted(title: str) -> str:
     return f" “{title}”" if title else ""
 
 
+def with_home(text: str) -> str:
+    """A text with `~` for the home directory of the user in its paths."""
+    home = os.environ.get("HOME", "").rstrip("/")
+    return text.replace(f"{home}/", "~/") if home else text
+
+
 def home_path(path: str) -> str:
     """A path with `~` for the home directory of the user."""
     home = os.environ.get("HOME", "").rstrip("/")

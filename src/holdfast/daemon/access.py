@@ -190,7 +190,10 @@ def _cookie(headers: list[bytes]) -> str:
 
 async def _refuse(receive: Receive, send: Send, refusal: Refusal, head: _Head) -> None:
     if head.wants_a_page:
-        kind, body = b"text/html; charset=utf-8", _PAGE.format(why=refusal.why).encode()
+        kind, body = (
+            b"text/html; charset=utf-8",
+            _PAGE.format(why=refusal.why[:1].upper() + refusal.why[1:]).encode(),
+        )
     else:
         kind, body = b"application/json", json.dumps({"error": refusal.why, "hint": refusal.hint}).encode()
     headers = [
@@ -256,7 +259,8 @@ _PAGE: Final = """<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 </head><body><main><h1>Holdfast</h1><p>{why}.</p>
-<p>Run <code>holdfast dashboard</code> in a terminal: it opens this page with a link that lets you in.</p>
+<p>Run <code>holdfast dashboard</code> in a terminal: it opens this page with a link that lets you in.
+A link works once.</p>
 </main></body></html>
 """
 

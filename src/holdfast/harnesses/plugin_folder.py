@@ -112,6 +112,8 @@ and hands them back when the context was compacted, cleared or lost. Everything 
 {commands}
 ```
 
+`DIR` is a clone of Holdfast's repository, or the folder that `holdfast plugin DIR` has written.
+
 {more}The plugin brings hooks, tools and skills, and changes none of your settings. It uses the Holdfast that
 is installed; without it, it says so once and does nothing. Where `holdfast setup` has connected
 {harness_title}, the plugin leaves the work to that. `holdfast doctor` says how things stand.

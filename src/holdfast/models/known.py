@@ -5,7 +5,7 @@ A table, not code: what vendors sell changes more often than what is done with i
 
 from __future__ import annotations
 
-from importlib.resources import files
+from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -19,7 +19,7 @@ class _Table(msgspec.Struct, forbid_unknown_fields=True):
 
 def read_table() -> tuple[KnownModel, ...]:
     """Every model in the table that comes with the package."""
-    text = files("holdfast.models").joinpath("known.toml").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("known.toml").read_text(encoding="utf-8")
     return msgspec.toml.decode(text, type=_Table).models
 
 

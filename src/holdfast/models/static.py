@@ -14,7 +14,6 @@ from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from importlib.resources import as_file, files
 from itertools import chain
 from math import sqrt
 from operator import mul
@@ -153,13 +152,12 @@ def _likeness(cosine: float) -> float:
 
 def load() -> StaticEmbedder:
     """The embedder with the table that comes with the package; the table itself stays in its file."""
-    folder = files("holdfast.models") / FOLDER
+    folder = Path(__file__).with_name(FOLDER)
     vocabulary = (folder / "vocabulary.txt").read_text(encoding="utf-8").split("\n")
-    with as_file(folder / "vectors.npy") as vectors, as_file(folder / "weights.npy") as weights:
-        numbers = array("f", _content(weights).tobytes())
-        if sys.byteorder == "big":
-            numbers.byteswap()
-        return StaticEmbedder(vocabulary, _content(vectors), numbers)
+    numbers = array("f", _content(folder / "weights.npy").tobytes())
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return StaticEmbedder(vocabulary, _content(folder / "vectors.npy"), numbers)
 
 
 def _content(path: Path) -> memoryview:

@@ -17,9 +17,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
+from holdfast.core.text.strings import many
 from holdfast.lazy_dataclass import dataclass
 
 SUFFIX = ".held.json"
+_ONE_OF: Final = {"sessions": "session", "checkpoints": "checkpoint", "memories": "memory"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,9 @@ class RowCounts:
     at: int
 
     def __str__(self) -> str:
-        counts = ", ".join(f"{count:,} {name}" for name, count in self.rows.items() if count)
+        counts = ", ".join(
+            many(count, _ONE_OF.get(name, name), name) for name, count in self.rows.items() if count
+        )
         return f"{counts} on {datetime.fromtimestamp(self.at // 1000, UTC):%Y-%m-%d}"
 
 

@@ -96,6 +96,9 @@ def test_of_much_that_was_left_out_the_first_is_shown_and_the_rest_is_counted(
     assert len(lines) == 13
     assert not any(line.startswith("left out (said already): ") for line in lines)
     assert lines[-1] == f"left out too: {left_out - 12} items that were needed less; `--json` lists them"
+    refused = person.types(*words, "--answer", answered(tmp_path, "No.")).err
+    reason = "left out (the answer has none of the sections): Written by a model: "
+    assert next(line for line in refused.splitlines() if line.startswith("left out")).startswith(reason)
 
 
 @pytest.mark.parametrize("reason", ["startup", "clear", "compact"])

@@ -77,6 +77,29 @@ def test_what_was_imported_is_over_listed_and_not_imported_again(person: Person)
     assert path.read_bytes() == content
 
 
+def test_sessions_that_are_too_old_are_named_with_the_period(person: Person) -> None:
+    path = keeps(person, "s1", "Why is it slow?", "The index is missing.", age_days=800)
+    age(path, 800)
+    keeps(person, "s2", "Add it", "Done.")
+    for arguments in (("--dry-run",), ("--yes",)):
+        done = person.types("import", *arguments)
+        assert (
+            "left out: 1 session in which nothing was said in the last 365 days (`records.retention_days`)"
+            in done.err
+        ), arguments
+
+
+def test_compactions_of_imported_sessions_are_counted_apart(person: Person) -> None:
+    path = keeps(person, "s1", "Why is it slow?", "The index is missing.")
+    boundary = {"type": "system", "subtype": "compact_boundary", "uuid": "b", "sessionId": "s1"}
+    about = {"cwd": str(person.project), "timestamp": day(1), "content": "Conversation compacted"}
+    with path.open("a", encoding="utf-8") as transcript:
+        transcript.write(json.dumps({**boundary, **about}) + "\n")
+    person.types("import", "--yes")
+    assert person.types("stats", "--json").json["compactions"] == {"seen": 0, "survived": 0, "imported": 1}
+    assert "Compactions   none seen; 1 in imported sessions" in person.types("stats").out
+
+
 def test_where_all_that_was_said_is_too_old_nobody_is_told_that_it_can_be_found(person: Person) -> None:
     path = keeps(person, "s1", "Why is it slow?", "The index is missing.", age_days=800)
     os.utime(path)

@@ -68,7 +68,7 @@ def test_sessions_are_chosen_by_project_harness_time_and_words(worker: Person) -
 
 def test_show_tells_which_briefs_a_session_was_given_and_gave(worker: Person) -> None:
     gave = worker.types("show", "aaaa").out.partition("Briefs that it gave\n")[2]
-    assert "startup" in gave
+    assert "at a start" in gave
     assert "to bbbb2222 “Write the changelog of the delivery service”" in gave
     received = worker.types("show", "bbbb").out.partition("Briefs that it was given\n")[2]
     assert "from aaaa1111 “Fix the retries in the delivery queue”" in received

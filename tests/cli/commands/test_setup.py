@@ -119,9 +119,23 @@ def answered(person: Person, answer: str, *words: str) -> Done:
 def test_a_person_is_shown_the_files_and_asked(settled: Person, answer: str, status: int) -> None:
     done = answered(settled, answer, "setup")
     assert done.status == status
-    assert f"{settled.settings} would be changed" in done.err
+    assert "  ~/.claude/settings.json would be changed\n" in done.err
+    assert "  5 files in ~/.claude/skills would be created\n" in done.err
+    assert "  ~/.claude/rules/holdfast.md would be created\n" in done.err
     assert "Change these files? (`--diff` shows the lines)" in done.err
+    assert ("nothing was changed" in done.err, "error:" in done.err) == (status == 1, False)
     assert (settled.settings.read_text() == SETTINGS) == (status == 1)
+
+
+def test_undone_it_says_how_many_files_and_lists_them_only_before(settled: Person) -> None:
+    settled.types("setup", HARNESS, "--yes")
+    files = re.findall(
+        r"^(.+) would be (?:removed|changed)$", settled.types("unsetup", "--dry-run").err, re.MULTILINE
+    )
+    err = settled.types("unsetup", "--yes").err
+    changed, removed = map(int, re.findall(r"^files: (\d+) changed, (\d+) removed$", err, re.MULTILINE)[0])
+    assert (changed, removed) == (1, len(files) + 1), "and the file of tool servers"
+    assert ".md" not in err
 
 
 def test_who_wants_it_is_shown_each_line_in_colour(settled: Person) -> None:

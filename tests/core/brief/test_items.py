@@ -54,6 +54,65 @@ def test_files_edited_since_the_last_commit_are_told_apart() -> None:
     assert "- Changed: src/till.py" in found
 
 
+PUSHED = ran("git push", text="To example.org:shop.git\n   0f0f0f0..1a2b3c4  main -> main")
+STASHED = ran("git stash", text="Saved working directory and index state WIP on main: 1a2b3c4 Mend the till")
+
+
+def told_of(*events: Event) -> list[str]:
+    """The lines that say what became of files, behind a prompt."""
+    rows = written(of(prompt("Mend the till", "p1"), *events))
+    return [row for row in rows if row.startswith(("- Edited", "- Changed", "- Read", "- The edits"))]
+
+
+def test_a_push_commits_nothing() -> None:
+    work = (*ran(COMMIT, text=COMMITTED), *touched("src/tax.py"), *PUSHED)
+    assert told_of(*work) == ["- Edited, not committed: src/tax.py"]
+
+
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        ("git checkout -- src/till.py", ""),
+        ("git checkout src", "Updated 1 path from the index"),
+        ("git checkout .", "Updated 1 path from the index"),
+        ("git restore src/till.py", ""),
+        ("git checkout HEAD -- src/till.py", ""),
+        ("git reset --hard", "HEAD is now at 1a2b3c4 Mend the till"),
+    ],
+)
+def test_a_file_whose_edits_git_took_back_is_not_edited(command: str, output: str) -> None:
+    edited = touched("src/till.py")
+    assert told_of(*edited) == ["- Edited, not committed: src/till.py"]
+    assert told_of(*edited, *ran(command, text=output)) == ["- Read last: src/till.py"]
+
+
+def test_what_git_leaves_is_edited_still() -> None:
+    new = touched("src/new.py", Action.WRITE)
+    before = (*touched("src/tax.py"), *ran(COMMIT, text=COMMITTED))
+    restored = ran("git checkout .", text="Updated 1 path from the index")
+    assert told_of(*before, *touched("src/till.py"), *new, *restored) == [
+        "- Edited, not committed: src/new.py",
+        "- Changed: src/tax.py",
+        "- Read last: src/till.py",
+    ]
+    other = ran("git checkout -- src/tax.py")
+    assert told_of(*touched("src/till.py"), *other) == ["- Edited, not committed: src/till.py"]
+
+
+def test_edits_that_were_stashed_are_told_so_until_they_are_back_or_dropped() -> None:
+    work = (*touched("src/till.py"), *STASHED)
+    hint = "- The edits are stashed, not committed: `git stash pop` brings them back."
+    assert told_of(*work) == [hint, "- Edited, then stashed: src/till.py"]
+    assert told_of(*work, *touched("src/tax.py"))[1:] == [
+        "- Edited, then stashed: src/till.py",
+        "- Edited, not committed: src/tax.py",
+    ]
+    back = ran("git stash pop", text="Dropped refs/stash@{0} (0123456789)")
+    assert told_of(*work, *back) == ["- Edited, not committed: src/till.py"]
+    dropped = ran("git stash drop", text="Dropped refs/stash@{0} (0123456789)")
+    assert told_of(*work, *dropped) == ["- Read last: src/till.py"]
+
+
 def test_a_file_that_differs_has_a_line_of_its_own() -> None:
     edited = of(prompt("Mend the till", "p1"), *touched("src/till.py"))
     marked = replace(edited, marks={"/home/you/app/src/till.py": "deleted", "/home/you/app/a.md": "changed"})

@@ -63,6 +63,34 @@ def test_a_task_that_was_looked_up_is_the_request_with_its_rules() -> None:
     assert noted["Never touch the register table."] is NoteKind.CONSTRAINT
 
 
+def test_of_a_task_neither_its_fields_nor_closed_tasks_are_asked_for() -> None:
+    shown = """○ shop-1.2 · Mend the till   [● P1 · OPEN]
+Owner: Ann Example · Type: task
+Created: 2026-02-11 · Updated: 2026-02-11
+
+DESCRIPTION
+The till counts every sale twice.
+
+PARENT
+  ↑ ○ shop-1: (EPIC) The shop works again ● P1
+
+CHILDREN
+  ↳ ✓ shop-1.3: Count all the rows ● P2
+  ↳ ○ shop-1.4: Print the whole receipt ● P2
+"""
+    assert [text for text, kind in notes(*ran("bd show shop-1.2", text=shown)).items()] == [
+        "shop-1.2: Mend the till",
+        "The till counts every sale twice.",
+        "shop-1: (EPIC) The shop works again",
+        "shop-1.4: Print the whole receipt",
+    ]
+    issue = "title:\tMend the till\nstate:\tOPEN\nauthor:\tann\nnumber:\t7\n--\nIt counts every sale twice."
+    assert list(notes(*ran("gh issue view 7", text=issue))) == [
+        "Mend the till",
+        "It counts every sale twice.",
+    ]
+
+
 def test_a_check_that_passes_after_an_edit_ends_the_problem() -> None:
     problem = said("The import fails on an empty row.", "a1")
     edit = touched("src/till.py")
@@ -70,6 +98,14 @@ def test_a_check_that_passes_after_an_edit_ends_the_problem() -> None:
     assert problem.text in notes(problem, *edit)
     assert problem.text in notes(problem, *passing), "nothing was edited since"
     assert problem.text not in notes(problem, *edit, *passing)
+
+
+def test_a_command_that_passes_ends_what_was_said_of_its_failing() -> None:
+    problem = said("`make till` still fails.", "a1")
+    other = said("`make tax` still fails.", "a2")
+    left = notes(problem, other, *ran("make till 2>&1 | tail -5", text="12 passed"))
+    assert problem.text not in left, "also if no file was edited in between"
+    assert other.text in left
 
 
 def test_a_failure_that_is_over_is_told_with_what_worked() -> None:

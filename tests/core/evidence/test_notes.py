@@ -400,3 +400,11 @@ def test_what_the_agent_says_later_overrules_a_report() -> None:
 def test_the_end_of_a_message_is_read_behind_code_in_code() -> None:
     text = "I wrote the file:\n\n```markdown\n# Plan\n```bash\nmake\n```\n```\n\nNext step: run the linter."
     assert "Next step: run the linter." in standing(said(text, "a1"))
+
+
+def test_options_that_the_user_did_not_choose_are_no_decisions() -> None:
+    offer = "How do we keep the tides?\n\n1. In tables of SQLite\n2. In flat files as JSON"
+    asked = after(session(), prompt("Keep the tides of all harbours", "p1"), said(offer, "a1"))
+    kept = [note.text for note in after(asked, prompt("sqlite please", "p2")).trail.notes]
+    assert "In flat files as JSON" not in kept
+    assert any("(In tables of SQLite)" in text for text in kept)

@@ -87,6 +87,34 @@ def test_a_remark_or_question_does_not_replace_the_work_that_was_asked_for() -> 
     assert title_of_trail(trail(work, finding)) == finding
 
 
+PLAN = (
+    "Implement the following plan:\n\n# Plan: Store the version of the exporter\n\n## Approach\n\nA module."
+)
+
+
+def test_a_plan_keeps_its_name_until_something_else_is_asked_for() -> None:
+    plan = "Store the version of the exporter"
+    assert title_of_trail(trail(PLAN)) == plan
+    refined = "We need to add a unit test that the exporter writes its number into each file"
+    assert title_of_trail(trail(PLAN, "are all tests passing?", refined)) == plan
+    other = "Cache the tokens of each parsed query"
+    assert title_of_trail(trail(PLAN, refined, other)) == other
+    newer = "# Migrate invoices to cents\n\n## Context\n\nThe exporter rounds them."
+    assert title_of_trail(trail(PLAN, newer)) == "Migrate invoices to cents"
+
+
+def test_a_request_to_deliver_the_work_does_not_name_it() -> None:
+    work = "Cache the tokens of each parsed file"
+    for errand in (
+        "Create a pull request for this work and then announce it to the maintainers",
+        "clean up and delete the stale worktrees of yesterday",
+        "Commit your changes with the updated guidance for agents",
+        "Log an issue to move the importer across teams",
+        "use the 1M sonnet model for the long transcripts",
+    ):
+        assert title_of_trail(trail(work, errand)) == work, errand
+
+
 def test_what_corrects_the_work_or_refers_back_does_not_name_it() -> None:
     work = "Please do these two things in the shop:\n1. Round order totals in pricing.py.\n2. Refuse refunds."
     for later in (

@@ -10,6 +10,9 @@ from uuid import NAMESPACE_URL, uuid5
 import pytest
 
 from holdfast.core.events.event import Origin
+from holdfast.core.work.lines import SECTION_TITLES
+from holdfast.daemon.dashboard.frame import PageContext
+from holdfast.daemon.dashboard.sessions import work_state
 from tests.daemon.api.served import NEWEST, SECRET, Caller, Furnished, write_continuity
 from tests.daemon.conftest import Lodging, wait_until
 from tests.stores.contract import checkpoint, memory, prompt, session
@@ -42,6 +45,7 @@ DETAILS = (
     "/passages/memory-1?q=fact",
 )
 LARGEST = 100_000
+VIEW = PageContext(1_767_268_860_000)
 DAY_MS = 86_400_000
 
 
@@ -203,6 +207,16 @@ def test_a_list_goes_on_behind_its_first_page(caller: Caller, furnished: Furnish
     second = read(caller, href.replace("&amp;", "&"))
     assert "<table" in second
     assert second.count("<tr>") < first.count("<tr>")
+
+
+def test_goal_and_next_steps_stand_in_their_order_and_results_the_newest_first() -> None:
+    work = {
+        section.value: [{"text": f"{section} {nth}", "at": None, "source": ""} for nth in ("one", "two")]
+        for section in SECTION_TITLES
+    }
+    shown = re.findall(r"(goal|next|done|decisions) (one|two)", str(work_state(VIEW, {"work": work})))
+    assert [number for section, number in shown if section in ("goal", "next")] == ["one", "two"] * 2
+    assert [number for section, number in shown if section in ("done", "decisions")] == ["two", "one"] * 2
 
 
 @pytest.mark.parametrize(

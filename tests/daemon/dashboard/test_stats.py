@@ -16,7 +16,7 @@ NOON = "2026-01-01T12:00:00.000Z"
 ROW: dict[str, Any] = {
     "days": 7,
     "sessions": {"count": 12, "imported": 9, "by_harness": {"claude-code": 12}, "stored": 40},
-    "compactions": {"seen": 5, "survived": 4},
+    "compactions": {"seen": 5, "survived": 4, "imported": 2},
     "crashes": {"seen": 0, "survived": 0},
     "briefs": {"count": 3, "by_reason": {"compact": 2, "startup": 1}, "characters": 5_000},
     "use": {"share": 0.4, "briefs_known": 2, "briefs_unknown": 1},
@@ -45,7 +45,7 @@ BRIEFS = [{"id": "b1", "title": "Mend <the> cart", "names": 10, "used": 4, "crea
         "<strong>12</strong>",
         "9 of them imported",
         "<strong>4 of 5</strong>",
-        "followed by a brief",
+        "followed by a brief; 2 in imported sessions",
         "none happened",
         "2 after a compaction · 1 at a start",
         "<strong>40%</strong>",

@@ -78,3 +78,9 @@ def test_the_memory_of_the_token_counter_comes_back(tmp_path: Path) -> None:
         [sys.executable, "-c", COUNTER], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60
     )
     assert int(done.stdout) > 20
+
+
+def test_what_a_daemon_does_not_use_for_most_of_its_life_is_not_loaded() -> None:
+    code = "import sys, holdfast.daemon.main, holdfast.models.static; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"ctypes", "importlib.resources", "zipfile", "sqlite3"} & set(done.stdout.split())

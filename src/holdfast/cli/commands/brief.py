@@ -24,6 +24,8 @@ LEFT_OUT_SHOWN = 12
 
 REPEATED = "said already"
 """The reason that `core.brief.compose` gives if another item says the same."""
+MODEL = "Written by a model"
+"""Its section for what a model wrote and the brief does not use."""
 
 
 class _Time(click.ParamType[int]):
@@ -203,9 +205,11 @@ def _print(row: Mapping[str, Any]) -> None:
         return
     give(text)
     items = receipt["items"]
-    # Items that another item repeats come last: nothing of them is missing.
+    # What is wrong with a model's answer comes first, and items that another one repeats last: nothing of
+    # them is missing.
     left_out = sorted(
-        (item for item in items if not item["rendered"]), key=lambda item: bool(item["omitted"] == REPEATED)
+        (item for item in items if not item["rendered"]),
+        key=lambda item: (item["section"] != MODEL, item["omitted"] == REPEATED),
     )
     say(
         f"\nreceipt: {receipt['reason']}, from session {receipt['predecessor']}{quoted(receipt['title'])}, "

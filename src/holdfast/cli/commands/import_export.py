@@ -26,12 +26,13 @@ from holdfast.engine.ids import only_id
 from holdfast.engine.recording.importing import (
     ImportableSession,
     ImportChoice,
+    LeftOut,
     Survey,
     side_by_side,
     survey,
     take_in,
 )
-from holdfast.errors import HarnessUnknown, HoldfastError
+from holdfast.errors import Declined, HarnessUnknown, HoldfastError
 from holdfast.files import atomic
 from holdfast.harnesses.base import FoundLog, Reader
 from holdfast.lazy_dataclass import dataclass
@@ -106,6 +107,7 @@ def import_(
             count = _session_count(imported.no_room)
             say(f"left out: {count} for which there is no room; see `records.max_mb`")
         _tell_of_former(listing)
+        _tell_left_out(listing)
         if imported.passages:
             say("`holdfast recall` and `why` search them, `show` shows one, `forget` removes them again")
 
@@ -155,7 +157,7 @@ def _agree(listing: Survey, *, beforehand: bool) -> None:
         )
     _show(listing)
     if not click.confirm("Import them?", err=True):
-        raise HoldfastError("nothing was imported")
+        raise Declined("nothing was imported")
 
 
 @contextmanager
@@ -244,8 +246,13 @@ def _show(listing: Survey) -> None:
         _tell_of_former(listing)
     else:
         say("there is nothing to import; `--source DIR` looks elsewhere")
+    _tell_left_out(listing)
+
+
+def _tell_left_out(listing: Survey) -> None:
     for reason, count in listing.left_out.items():
-        say(f"left out: {_session_count(count)} {reason}")
+        why = f"in which nothing was said {_retention_period()}" if reason is LeftOut.OLD else reason
+        say(f"left out: {_session_count(count)} {why}")
 
 
 def _survey_json(listing: Survey) -> dict[str, object]:

@@ -37,7 +37,7 @@ from holdfast.engine.redaction.redactor import lists_of, readable_lists
 from holdfast.engine.repository.projects import by_name, last_in_place, resolve
 from holdfast.engine.upkeep import recover_store
 from holdfast.engine.upkeep.maintain import prune_all, would_prune
-from holdfast.errors import DaemonAway, HoldfastError
+from holdfast.errors import DaemonAway, Declined, HoldfastError
 from holdfast.stores.base import RowKind, Store
 from holdfast.stores.store_files import set_aside_stores
 
@@ -205,7 +205,7 @@ def _agree(expected: Forgotten, *, beforehand: bool) -> None:
     for line in _count_lines(expected, "would be "):
         say(line)
     if not click.confirm("Remove this for good?", err=True):
-        raise HoldfastError("nothing was removed")
+        raise Declined("nothing was removed")
 
 
 def _forgotten(where: Path, choice: Choice) -> Forgotten:

@@ -34,6 +34,7 @@ from holdfast.cli.printing import (
     short_path,
     working,
 )
+from holdfast.core.session.reason_words import reason_words, trigger_words
 from holdfast.core.text.strings import ago, one_line, quantity, shortened
 
 EVERYTHING: Final = 100_000
@@ -255,7 +256,7 @@ def _heading(view: Mapping[str, Any]) -> Iterator[str]:
     if view["shared_name"]:
         yield f"project {view['shared_name']} for other machines"
     if view["parent"]:
-        yield f"continues {view['parent'][:ID_CHARS]} ({view['lineage']})"
+        yield f"continues {view['parent'][:ID_CHARS]} ({reason_words(view['lineage'])})"
 
 
 def _parts(view: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
@@ -276,7 +277,7 @@ def _parts(view: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
             _command_line(row) for row in view["commands"][-LINES_MOST:]
         ],
         _of("Checkpoints", view["checkpoints"], len(view["checkpoints"]), most=LINES_MOST): [
-            f"{row['short_id']} {row['trigger']}{_age(row, now, 'created_at')}: {row['gist']}"
+            f"{row['short_id']} {trigger_words(row['trigger'])}{_age(row, now, 'created_at')}: {row['gist']}"
             for row in view["checkpoints"][:LINES_MOST]
         ],
         "Briefs that it was given": [_brief_line(row, now, "predecessor") for row in view["briefs_received"]],
@@ -314,9 +315,8 @@ def _brief_line(row: Mapping[str, Any], now: int, other: str) -> str:
         if row[other]
         else ""
     )
-    return (
-        f"{row['short_id']} {row['reason']}{_age(row, now, 'created_at')}{whose}, {row['size']:,} characters"
-    )
+    facts = f"{row['short_id']} {reason_words(row['reason'])}{_age(row, now, 'created_at')}"
+    return f"{facts}{whose}, {row['size']:,} characters"
 
 
 def _age(row: Mapping[str, Any], now: int, field: str = "at") -> str:
@@ -378,7 +378,13 @@ def print_checkpoint_list(rows: Sequence[Mapping[str, Any]]) -> None:
     if width is None:
         cells = [
             (
-                *(row["title"] or NO_TITLE, row["id"], row["session"], row["trigger"], str(row["prompts"])),
+                *(
+                    row["title"] or NO_TITLE,
+                    row["id"],
+                    row["session"],
+                    trigger_words(row["trigger"]),
+                    str(row["prompts"]),
+                ),
                 *(ago(now - row["at"]), short_path(row["project"]), row["digest"]),
             )
             for row in rows
@@ -389,7 +395,7 @@ def print_checkpoint_list(rows: Sequence[Mapping[str, Any]]) -> None:
     facts = [
         (
             row["id"],
-            row["trigger"],
+            trigger_words(row["trigger"]),
             quantity(row["prompts"], "prompt"),
             row["session"],
             short_path(row["project"]),

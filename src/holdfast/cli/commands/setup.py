@@ -16,7 +16,14 @@ import click
 from holdfast import config, environment, harnesses
 from holdfast.cli import access
 from holdfast.cli.commands.import_export import inherit_or_offer
-from holdfast.cli.commands.setup_summary import changed_files, plugin_notes, remaining_plugins, summary
+from holdfast.cli.commands.setup_summary import (
+    changed_files,
+    changes_at_a_glance,
+    file_counts,
+    plugin_notes,
+    remaining_plugins,
+    summary,
+)
 from holdfast.cli.options import command, inherit_option, json_option
 from holdfast.cli.printing import give_diff, give_json, home_path, say
 from holdfast.core.events.install_request import InstallEntry, WantedCopy
@@ -40,7 +47,7 @@ from holdfast.engine.health.installation import (
     plugin_files,
     tool_entries,
 )
-from holdfast.errors import HoldfastError
+from holdfast.errors import Declined, HoldfastError
 from holdfast.files import install
 from holdfast.files.install import InstallChange, Plan, Report, Role, Verb, read_manifest
 from holdfast.harnesses.base import Harness, InProject
@@ -97,9 +104,9 @@ def setup(  # noqa: PLR0913 - each is an option
 ) -> None:
     """Connect the harnesses on this machine to Holdfast.
 
-    Adds our hooks and the server of our tools to the settings of each harness named, or of each one found,
-    and leaves everything else in them as it is; skills and a short file tell agents when to use the tools. A
-    backup is kept; `holdfast unsetup` undoes it. Doing it twice is the same as once.
+    Adds hooks and the server of Holdfast's tools to the settings of each harness named, or of each one
+    found, and leaves everything else in them as it is; skills and a short file tell agents when to use the
+    tools. A backup is kept; `holdfast unsetup` undoes it. Doing it twice is the same as once.
 
     With --project only sessions in this project are kept: hooks and tools go into settings of the project
     that are yours alone, and git is told to leave them alone. A file that is committed is refused.
@@ -175,7 +182,7 @@ def _renew(chosen: Sequence[Harness], home: Path, root: Path | None) -> None:
         *copies(home),
         *(copy for harness in chosen for copy in files_of(harness, home, user_directory)),
     ]
-    _tell(install.apply(_planned(entries, brought, home, root)), {}, as_json=False)
+    _tell(install.apply(_planned(entries, brought, home, root)))
 
 
 def _planned(
@@ -226,9 +233,10 @@ def _offer_model(home: Path) -> None:
     if "checkpoint.model" in loaded.sources or not checkpoint.enabled:
         return
     percents = ", ".join(map(str, checkpoint.token_threshold_percents))
+    file = home_path(str(home / "config.toml"))
     say(
         f"\nif you like, a model of your choice writes what a session hands over (`checkpoint.model` in "
-        f"{home / 'config.toml'}): it is asked after a turn in which the window passed {percents} % or "
+        f"{file}): it is asked after a turn in which the window passed {percents} % or "
         f"{checkpoint.turn_threshold} more prompts came, with at most {QUESTION_CHARS:,} characters each "
         "time; without it, rules write it and no model is asked"
     )
@@ -276,10 +284,17 @@ def unsetup(
     _agree(plan, "unsetup", beforehand=yes, shows_diff=shows_diff)
     _leave_worktrees(home, worktrees)
     _forget_compiled(home)
-    _tell(install.apply(plan), known, as_json=as_json)
+    report = install.apply(plan)
+    if as_json:
+        give_json(_changes_row(report.changes, report.left, known, dry_run=False))
+    else:
+        say(f"files: {file_counts(report) or 'none was changed'}")
+        _say_left(report)
     for document in documents_in_sight(manifest) if not (names or user_home or root) else ():
         say(f"{home_path(str(document))}: stays, because it is yours; git shows it now")
-    say(f"\nwhat was recorded is still in {home}; `holdfast down` stops the daemon if it runs")
+    say(
+        f"\nwhat was recorded is still in {home_path(str(home))}; `holdfast down` stops the daemon if it runs"
+    )
     for note in remaining_plugins(_absent((), _environment(user_home)), user_directory):
         say(note)
 
@@ -371,16 +386,13 @@ def _agree(plan: Plan, verb: str, *, beforehand: bool, shows_diff: bool) -> None
             f"{verb} asks before it changes a file, and nobody is there to answer",
             f"look with `holdfast {verb} --dry-run`, then add `--yes`",
         )
-    say("\n".join(changed_files(change for change in plan.changes if change.role is not Role.RECORD)))
+    say("\n".join(changes_at_a_glance(plan.changes)))
     option = "" if shows_diff else " (`--diff` shows the lines)"
     if not click.confirm(f"Change these files?{option}", err=True):
-        raise HoldfastError("nothing was changed")
+        raise Declined("nothing was changed")
 
 
-def _tell(report: Report, known: Mapping[str, object], *, as_json: bool) -> None:
-    if as_json:
-        give_json(_changes_row(report.changes, report.left, known, dry_run=False))
-        return
+def _tell(report: Report) -> None:
     for change in report.changes:
         state = "as it should be already" if change.verb is Verb.UNCHANGED else change.verb
         say(f"{change.path}: {state}")

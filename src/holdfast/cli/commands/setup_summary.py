@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from holdfast import skills
-from holdfast.cli.printing import short_path
+from holdfast.cli.printing import home_path, short_path
 from holdfast.core.brief.brief_input import Reason
 from holdfast.core.brief.budget import budget_for
 from holdfast.core.events.install_request import INSTRUCTIONS
 from holdfast.engine.briefing.resume import limit_of
 from holdfast.engine.engine import budget_settings_of
 from holdfast.engine.tools import table
-from holdfast.files.install import InstallChange, Report, Verb
+from holdfast.files.install import InstallChange, Report, Role, Verb
 from holdfast.harnesses.base import Harness, Pluggable
 from holdfast.settings import Config
 
@@ -22,22 +23,54 @@ _INDENT = "  "
 
 def files_line(report: Report, home: Path) -> str:
     """How many files setup changed and created."""
-    counts = {verb: sum(change.verb is verb for change in report.changes) for verb in Verb}
-    parts = [f"{counts[verb]} {verb}" for verb in (Verb.CHANGED, Verb.CREATED, Verb.REMOVED) if counts[verb]]
-    if not parts:
+    counted = file_counts(report)
+    if not counted:
         return "every file is as it should be already"
     backups = short_path(str(home / "backups"))
-    where = f"; what was changed is in {backups} as it was" if counts[Verb.CHANGED] else ""
-    return f"{', '.join(parts)}{where}"
+    has_backup = any(change.verb is Verb.CHANGED for change in report.changes)
+    return f"{counted}{f'; what was changed is in {backups} as it was' if has_backup else ''}"
+
+
+def file_counts(report: Report) -> str:
+    """How many files were changed, created and removed; empty if none was."""
+    counts = Counter(change.verb for change in report.changes)
+    shown = (Verb.CHANGED, Verb.CREATED, Verb.REMOVED)
+    return ", ".join(f"{counts[verb]} {verb}" for verb in shown if counts[verb])
 
 
 def changed_files(changes: Iterable[InstallChange]) -> list[str]:
     """A line for each file that would not stay as it is."""
-    return [
-        f"{_INDENT}{change.path} would be {change.verb}"
-        for change in changes
-        if change.verb is not Verb.UNCHANGED
-    ]
+    return [_line(str(change.path), change.verb) for change in _differing(changes)]
+
+
+def changes_at_a_glance(changes: Iterable[InstallChange]) -> list[str]:
+    """What would not stay as it is: each settings file, and how many of Holdfast's own files by folder."""
+    differing = list(_differing(changes))
+    lines = [_line(home_path(str(one.path)), one.verb) for one in differing if one.role is Role.SETTINGS]
+    copies = [change for change in differing if change.role is Role.COPY]
+    for (folder, verb), paths in _by_folder(copies).items():
+        count = f"{len(paths)} files in {home_path(str(folder))}"
+        lines.append(_line(count if len(paths) > 1 else home_path(str(paths[0])), verb))
+    return lines
+
+
+def _line(what: str, verb: Verb) -> str:
+    return f"{_INDENT}{what} would be {verb}"
+
+
+def _differing(changes: Iterable[InstallChange]) -> Iterator[InstallChange]:
+    return (change for change in changes if change.verb is not Verb.UNCHANGED)
+
+
+def _by_folder(copies: Sequence[InstallChange]) -> dict[tuple[Path, Verb], list[Path]]:
+    """Files by folder and by what becomes of them; skills, one in a folder each, by the folder of all."""
+    siblings = Counter(change.path.parent for change in copies)
+    folders: dict[tuple[Path, Verb], list[Path]] = {}
+    for change in copies:
+        folder = change.path.parent
+        shared = folder if siblings[folder] > 1 else folder.parent
+        folders.setdefault((shared, change.verb), []).append(change.path)
+    return folders
 
 
 def summary(
@@ -64,7 +97,7 @@ def summary(
     ]
     option = " --project" if root else ""
     if not config.checkpoint.model:
-        lines.append("\nno model is asked, and nothing leaves this machine")
+        lines.append("\nno model is asked, and nothing leaves this machine unless you share it")
     without_tools = f"; `holdfast setup{option} --no-mcp` leaves the tools out" if has_tools else ""
     lines += [
         f"a setting turns each of these off: `holdfast config`{without_tools}",

@@ -14,7 +14,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from enum import StrEnum
-from importlib import resources
 from itertools import takewhile
 from pathlib import Path
 from typing import Final
@@ -142,7 +141,7 @@ def read(home: Path) -> DemoRecording:
 
 
 def _moved(name: str, home: Path) -> bytes:
-    text = resources.files("holdfast.cli.demo_session").joinpath(name).read_bytes()
+    text = Path(__file__).with_name(name).read_bytes()
     return text.replace(HOME.encode(), msgspec.json.encode(str(home))[1:-1])
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from holdfast.core.brief.brief_input import (
     GOAL_KIND,
@@ -23,6 +23,7 @@ from holdfast.core.brief.brief_input import (
 from holdfast.core.brief.layout import readable
 from holdfast.core.documents import ledger_brief
 from holdfast.core.events.event import Action
+from holdfast.core.evidence.command_notes import PUSHED, STASH
 from holdfast.core.evidence.kinds import Section
 from holdfast.core.evidence.prose.cues import REMEMBERED
 from holdfast.core.evidence.trail import Trail
@@ -44,6 +45,7 @@ NOTICE_SCORE: Final = 8.0
 LEDGER_SCORE: Final = 10.0
 STATEMENT_CHARS: Final = 300
 EDITED: Final = "Edited, not committed"
+STASHED: Final = "Edited, then stashed"
 CHANGED: Final = "Changed"
 READ: Final = "Read last"
 _SAME_PROCESS: Final = frozenset({Reason.COMPACT, Reason.LATE, Reason.CLEAR, Reason.SUMMARY, Reason.ASKED})
@@ -84,12 +86,13 @@ def candidates(brief_input: BriefInput) -> Iterator[Item]:
     state = state_of(brief_input)
     yield from _changed_files(brief_input, state)
     deleted = deleted_names(brief_input.session.trail)
-    committed, latest = _last_commit(state), _latest(state, brief_input)
+    git = _GitSteps(_last_commit(state), _last_stash(state))
+    latest = _latest(state, brief_input)
     for statement in _speakable(state, brief_input):
         score = _score(statement, brief_input)
         if statement.origin in _LATEST_SOURCES and statement in latest:
             score = max(score, LATEST_SCORE)
-        item = _item(statement, score, brief_input, committed)
+        item = _item(statement, score, brief_input, git)
         named = [] if statement.origin in _NAMES_FILES else names_in(item.text, deleted)
         if named and statement.section in (Section.NEXT, Section.NOW):
             continue
@@ -153,7 +156,14 @@ def _changed_files(brief_input: BriefInput, state: WorkState) -> Iterator[Item]:
             yield Item(SINCE, text, brief_input.now, "world", "since", score=1.0)
 
 
-def _item(statement: Statement, score: float, brief_input: BriefInput, committed: int) -> Item:
+class _GitSteps(NamedTuple):
+    """When the session last committed, and when it last stashed what it had not committed."""
+
+    committed: int
+    stashed: int
+
+
+def _item(statement: Statement, score: float, brief_input: BriefInput, git: _GitSteps) -> Item:
     """The statement as an item, labelled where its section alone would mislead."""
     section = title_of_section(statement.section)
     kind = str(statement.kind or statement.origin)
@@ -164,8 +174,9 @@ def _item(statement: Statement, score: float, brief_input: BriefInput, committed
             # A changed file, in a list of files; one that differs from how it was left has its own line.
             if mark := brief_input.marks.get(statement.source):
                 text = f"Edited {bare} — UNCONFIRMED: {mark}"
-            elif statement.step > committed:
-                section, lead, path = _NOW, EDITED, bare
+            elif statement.step > git.committed:
+                section, path = _NOW, bare
+                lead = EDITED if statement.step > git.stashed else STASHED
             else:
                 lead, path = CHANGED, bare
         case StatementSource.READ:
@@ -220,7 +231,14 @@ _LATEST_SOURCES: Final = frozenset({StatementSource.MESSAGE, StatementSource.CHE
 
 def _last_commit(state: WorkState) -> int:
     """The step of the last commit that the session made."""
-    return max((row.step for row in state.statements if row.origin is StatementSource.COMMIT), default=-1)
+    commits = (row for row in state.statements if row.origin is StatementSource.COMMIT)
+    return max((row.step for row in commits if not row.text.startswith(PUSHED)), default=-1)
+
+
+def _last_stash(state: WorkState) -> int:
+    """The step at which all edits were stashed that are there still."""
+    stashes = (row for row in state.statements if row.origin is StatementSource.COMMAND)
+    return max((row.step for row in stashes if row.heading == STASH), default=-1)
 
 
 def _score(statement: Statement, brief_input: BriefInput) -> float:

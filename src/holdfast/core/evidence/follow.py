@@ -31,10 +31,12 @@ from holdfast.core.events.event import (
     map_text,
 )
 from holdfast.core.evidence import mentions
-from holdfast.core.evidence.command_notes import after_command, resolved_note
+from holdfast.core.evidence.command_notes import after_command, resolved_note, without_undone
 from holdfast.core.evidence.commands import exit_meaning, outcomes, shell
 from holdfast.core.evidence.commands.exit_meaning import passes_failed_tests
 from holdfast.core.evidence.commands.purpose import Purpose, purpose_of
+from holdfast.core.evidence.commands.work_change import WorkChange
+from holdfast.core.evidence.commands.work_record import work_changes
 from holdfast.core.evidence.items import after_message, planned_items, requested_items
 from holdfast.core.evidence.lineage import started_anew, without_done
 from holdfast.core.evidence.notes import (
@@ -292,6 +294,10 @@ def _returned(trail: Trail, event: ToolReturned, root: str) -> Trail:
         return trail
     calls = tuple(other for other in trail.open_calls if other is not call)
     files = trail.files if call.agent == MAIN else trail.subagent_files
+    work: tuple[WorkChange, ...] = ()
+    if call.action is Action.RUN:
+        work = work_changes(call.whole or call.command, event.text, ok=event.ok, project=root)
+        files = without_undone(files, work, trail.notes)
     for change in call.changes if event.ok else ():
         files = with_file_change(files, change, event.at, trail.steps)
     if call.agent != MAIN:
@@ -305,7 +311,7 @@ def _returned(trail: Trail, event: ToolReturned, root: str) -> Trail:
             commands = tuple(
                 run for run in commands if run.ok is not False or not _MERGES.search(run.command)
             )
-        notes = after_command(trail, call, event, ended, root)
+        notes = after_command(trail, call, event, ended, work)
         lessons = (resolved_note(run, ended, event.record, trail.turns) for run in over)
         notes = with_notes(notes, [lesson for lesson in lessons if lesson])
     return fast_replace(trail, open_calls=calls, files=files, commands=commands, notes=notes)

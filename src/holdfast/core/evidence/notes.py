@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 from holdfast.core.events.event import Action, AssistantText, Compacted, Prompt, Replied, SubagentStopped
 from holdfast.core.evidence import substance
 from holdfast.core.evidence.kinds import KINDS, Ending, EvidenceKind, Merge, NoteKind, Section
-from holdfast.core.evidence.prose import choices, cues, reader
+from holdfast.core.evidence.prose import choices, cues, offers, reader
 from holdfast.core.evidence.prose.cues import Cue
 from holdfast.core.evidence.trail import TEXT_KEPT, Note, NoteSource, OpenCall, Trail, Utterance
 from holdfast.core.memory.memory import asked_to_remember
@@ -69,9 +69,11 @@ def after_reply(notes: Notes, new: Iterable[Note]) -> Notes:
 def answer_notes(notes: Notes, event: Prompt, asked: Utterance | None, step: int) -> Iterator[Note]:
     """The user's answer to the agent's last question, if the question or the choice is specific enough."""
     questions = [note.text for note in notes if note.kind is NoteKind.QUESTION and _is_in(note, asked)]
-    if asked is None or not questions or not reader.is_answer(event.text):
+    if asked is None or not questions:
         return
     chosen = reader.chosen_option(event.text, asked.text)
+    if not chosen and not reader.is_answer(event.text):
+        return
     specific = [text for text in questions if len(query_terms(text).split()) >= _TELLING_TERMS]
     if not chosen and not specific:
         return
@@ -334,7 +336,7 @@ def after_statement(trail: Trail, event: AssistantText, step: int) -> Notes:
     may_end_any = bool(rejected or finished or replaced_kinds or done or failed or passes or status)
 
     def stands(note: Note) -> bool:
-        if note.source not in _BY_AGENT:
+        if note.source not in BY_AGENT:
             return True
         if note.kind is NoteKind.DECISION and choices.is_rejected(note.text, rejected):
             return False
@@ -356,7 +358,7 @@ def message_notes(event: AssistantText, step: int, turn: int) -> Iterator[Note]:
     """What a message of the agent says, sentence by sentence."""
     units = reader.units(event.text)
     for unit in units:
-        text = shortened(cues.without_filler(unit.text), NOTE_KEPT)
+        text = _bare(unit)
         if not substance.tells(text, is_row=unit.is_row) and unit is not units[-1]:
             continue
         kind = _kind_of(unit, text)
@@ -376,6 +378,12 @@ def message_notes(event: AssistantText, step: int, turn: int) -> Iterator[Note]:
         yield Note(
             NoteKind.NEED, text, event.at, event.record, step, turn=turn, heading=heading[:_HEADING_KEPT]
         )
+
+
+def _bare(unit: reader.Unit) -> str:
+    """The text of a unit without what says nothing; "Done: " above a cell of a table does."""
+    bare = cues.without_pictures(unit.text).strip() if unit.is_row else cues.without_filler(unit.text)
+    return shortened(bare, NOTE_KEPT)
 
 
 _FEWEST_CONTENT: Final = 3
@@ -426,9 +434,7 @@ _BY_CUE: Final = {
     Cue.FAIL: NoteKind.FAILED,
     Cue.NEXT: NoteKind.NEXT,
 }
-_BY_AGENT: Final = frozenset(
-    {NoteSource.MESSAGE, NoteSource.CLOSING, NoteSource.SUMMARY, NoteSource.SUBAGENT}
-)
+BY_AGENT: Final = frozenset({NoteSource.MESSAGE, NoteSource.CLOSING, NoteSource.SUMMARY, NoteSource.SUBAGENT})
 
 
 def is_passing(note: Note) -> bool:
@@ -447,7 +453,7 @@ def is_resolved(note: Note, edited_at: int) -> bool:
     """Whether a problem that the agent named is over, once files were edited since and a check passes."""
     widely = note.source is NoteSource.MESSAGE
     if (
-        note.source not in _BY_AGENT
+        note.source not in BY_AGENT
         or note.kind is NoteKind.DECISION  # a problem may be its reason
         or note.step >= edited_at
         or not cues.states_problem(note.text, widely=widely)
@@ -468,6 +474,7 @@ def after_prompt(trail: Trail, event: Prompt, *, goes_on: bool) -> Notes:
     """The notes after a prompt: the last message is now the end of its turn, and partly answered."""
     asked = trail.statements[-1] if trail.statements else None
     answers = tuple(answer_notes(trail.notes, event, asked, trail.steps))
+    declined = offers.declined(event.text, asked.text) if asked and answers else ()
     last, goal = asked.record if asked else "", trail.goal.record if trail.goal else ""
     objected, complains = cues.objects(event.text), cues.complains(event.text)
     only_asked = cues.only_asks(event.text)
@@ -479,7 +486,8 @@ def after_prompt(trail: Trail, event: Prompt, *, goes_on: bool) -> Notes:
     earlier = (
         note
         for note in trail.notes
-        if note.kind not in _CHOICES or not choices.is_rejected(note.text, rejected)
+        if (note.kind not in _CHOICES or not choices.is_rejected(note.text, rejected))
+        and not (note.record == last and any(note.text.rstrip(".") in option for option in declined))
     )
     turn = trail.turns + 1
     is_interrupted = _is_at_work(trail)
@@ -490,7 +498,7 @@ def after_prompt(trail: Trail, event: Prompt, *, goes_on: bool) -> Notes:
         if note.source in (NoteSource.PROMPT, NoteSource.PLAN):
             is_current = note.record == goal and (goes_on or is_interrupted)
             return is_current or _still_asked(note, turn)
-        if note.source not in _BY_AGENT:
+        if note.source not in BY_AGENT:
             return True
         if note.kind in _OPINIONS and (_is_overruled(note, ruled) or _is_forbidden(note, forbidden)):
             return False
@@ -663,7 +671,7 @@ def after_summary(trail: Trail, event: Compacted) -> Notes:
     others = tuple(note for note in trail.notes if note.source is not NoteSource.SUMMARY)
     new: list[Note] = []
     for unit in reader.units(event.summary):
-        text = shortened(cues.without_filler(unit.text), NOTE_KEPT)
+        text = _bare(unit)
         hint = _SUMMARY_KINDS.get(cues.heading_hint(unit.heading) or Section.DECISIONS, NoteKind.FINDING)
         kind = unit.kind or _under_heading(hint, text)
         if _LISTS_MESSAGES.search(unit.heading):
@@ -713,7 +721,7 @@ def after_report(trail: Trail, event: SubagentStopped) -> Notes:
     new: list[Note] = []
     for unit in units:
         kind = _reported_kind(unit, is_at_end=unit.text in ends)
-        text = shortened(cues.without_filler(unit.text), NOTE_KEPT)
+        text = _bare(unit)
         if kind is not None and substance.tells(text):
             note = _unit_note(unit, kind, text, event, trail, NoteSource.SUBAGENT)
             new.append(replace(note, is_last=unit is units[-1]))

@@ -26,7 +26,8 @@ def tells(text: str, *, is_row: bool = False) -> bool:
     if _COURTESY.fullmatch(text.replace("’", "'")):
         return False
     fewest = FEWEST_WORDS_OF_ROW if is_row or _CELLS in _CODE.sub(" ", text) else FEWEST_WORDS
-    return len(text) >= SHORTEST and (len(_plain_words(text)) >= fewest or not text.isascii())
+    content = _HEADS.sub(" ", text) if is_row else text
+    return len(text) >= SHORTEST and (len(_plain_words(content)) >= fewest or not text.isascii())
 
 
 @lru_cache(REMEMBERED)
@@ -73,6 +74,8 @@ def _plain_words(text: str) -> list[str]:
 _PLAIN_WORD: Final = compiled(r"(?<![\w./-])[A-Za-z][a-z']*(?![\w/(]|\.\w)")
 _CODE: Final = compiled(r"`[^`]*`")
 _CELLS: Final = " | "
+_HEADS: Final = compiled(r"(?:\A|[(;] ?)[^:;()]{1,40}: ")
+"""What stands above the cells of a row, as `reader` puts it before them."""
 _COURTESY: Final = compiled(
     r"(?:that|this|it|everything|all|looks?|now)\b[^`/\d]{0,40}[!.]|"
     r"(?:(?:good|great|ah|ok(?:ay)?|now)[,!.]? )*(?:i|we)(?:'ve| have| can| now)? (?:see|found|understand|"

@@ -1,8 +1,9 @@
 """The title of a session: what it is about, in one line that a person recognises it by.
 
 It is made from the user's requests. The newest that asks for some work and says which wins, because goals
-change; else the newest that says what it is about. An errand ("commit and push"), a question about the
-progress or a word of agreement says nothing about it.
+change; else the newest that says what it is about. A plan that the user gave keeps its name as long as newer
+requests are about the same. An errand ("commit and push"), a question about the progress or a word of
+agreement says nothing about it.
 """
 
 from __future__ import annotations
@@ -34,15 +35,20 @@ LONG_TOKEN: Final = 30
 def title_of_trail(trail: Trail) -> str:
     """What a session is about, by its requests, else by what was done in it; empty if nothing is known."""
     best, most = "", -1
-    for request in _requests(trail):
+    requests = tuple(_requests(trail))
+    plan = next((request.text for request in requests if _is_plan(request.text)), "")
+    for request in requests:
         if reader.is_generic(request.text) or reader.is_bare_command(request.text):
             continue
         headline = _headline(request.text)
-        words = _telling_words(headline)
-        is_whole = not (_REFERS_BACK.match(headline) or _CORRECTION.match(request.text))
+        if request.text == plan:
+            return shortened_title(headline)
+        words = len(_telling_words(headline))
+        is_whole = not _says_how_to_go_on(request.text, headline)
         is_goal = request is trail.goal and words >= REPORT_WORDS and not _REMARK.match(headline)
         if words >= TELLING_WORDS and is_whole and (is_goal or _ASKS_FOR_WORK.match(headline)):
-            return shortened_title(headline)
+            is_of_plan = _telling_words(request.text) & _telling_words(plan)
+            return shortened_title(_headline(plan) if is_of_plan else headline)
         # What refers to something said before, or says little, stands back.
         telling = min(words, TELLING_WORDS if is_whole else TELLING_WORDS - 1)
         if telling > most:
@@ -75,12 +81,22 @@ def _requests(trail: Trail) -> Iterator[Utterance]:
             yield request
 
 
+def _is_plan(request: str) -> bool:
+    """Whether a request is a plan that says in its first line what it is for, with headings below."""
+    return _PLAN.match(request) is not None and len(_telling_words(_headline(request))) >= LEAD_WORDS
+
+
+def _says_how_to_go_on(request: str, headline: str) -> bool:
+    """Whether a request corrects, refers back to or delivers what was asked for before it."""
+    return bool(_REFERS_BACK.match(headline) or _CORRECTION.match(request) or _DELIVERY.match(headline))
+
+
 def _headline(request: str) -> str:
     """The sentence of a request that says most about the work, without what leads up to it."""
     best, most = "", -1
     for number, piece in enumerate(_pieces(request)):
         headline = _without_opening(piece)
-        words = _telling_words(headline)
+        words = len(_telling_words(headline))
         if words >= LEAD_WORDS and not _ROLE.match(headline):
             return headline
         if words > most and headline:
@@ -97,7 +113,9 @@ def _pieces(request: str) -> Iterator[str]:
     command = _COMMAND.match(text)
     if command:
         rest = text[command.end() :]
-        text = rest if _telling_words(rest) >= LEAD_WORDS else f"{command['name'].replace('-', ' ')} {rest}"
+        text = (
+            rest if len(_telling_words(rest)) >= LEAD_WORDS else f"{command['name'].replace('-', ' ')} {rest}"
+        )
     pieces = _BOUNDARY.split(text)
     for piece, following in zip_longest(pieces, pieces[1:], fillvalue=""):
         bare = _LIST_MARK.sub("", one_line(piece).strip(" \\─═_*|>"))
@@ -127,11 +145,11 @@ def _without_opening(sentence: str) -> str:
     return rest[0].upper() + rest[1:] if first.isalpha() and first.islower() else rest
 
 
-def _telling_words(text: str) -> int:
-    """How many words of a text say what the work is about; two signs of a script without spaces are one."""
-    words = {word for word in content_words(text) if not word.isdigit()} - _ERRANDS
-    unspaced = sum(len(run) for run in _UNSPACED.findall(text))
-    return len(words) + unspaced // 2
+def _telling_words(text: str) -> frozenset[str]:
+    """The words of a text that say what the work is about; two signs of a script without spaces are one."""
+    words = frozenset(word for word in content_words(text) if not word.isdigit()) - _ERRANDS
+    pairs = (run[at : at + 2] for run in _UNSPACED.findall(text) for at in range(0, len(run) - 1, 2))
+    return words.union(pairs)
 
 
 def _title_of_work(trail: Trail) -> str:
@@ -206,6 +224,17 @@ _REFERS_BACK: Final = compiled(
     re.IGNORECASE,
 )
 """How a request begins that cannot be understood without the one before it: "add them", "use that method"."""
+_DELIVERY: Final = compiled(
+    r"(?:commit|push|rebase|clean up|resolve (?:the )?(?:merge )?conflicts)\b"
+    r"|merge (?:with|from|it|this|that|in|main|master|origin|the (?:branch|pr)|pr)\b"
+    r"|(?:create|open|raise|make|launch|close|merge) (?:an? |the |this )?(?:new |draft )*"
+    r"(?:pr|pull request|branch|issue|ticket)\b"
+    r"|(?:log|file) (?:an? )?(?:\w+ )?(?:issue|ticket)\b|use the \S+ (?:\S+ )?model\b",
+    re.IGNORECASE,
+)
+"""How a request begins that delivers or organises the work: "create a pull request for this"."""
+_PLAN: Final = compiled(r"[^#]{0,160}?(?<!\S)#{1,3}\s")
+"""How a plan begins: with a heading, or with its title right above one."""
 _CORRECTION: Final = compiled(
     r"\s*(?:(?:no|nope|wait|stop|sorry|not (?:that|this|so))\b\s*[,.:;!—–-]|(?:oh\W+)?(?:whoops|oops)\b)",
     re.IGNORECASE,

@@ -87,6 +87,12 @@ class SurvivedRow(BaseModel):
     survived: int
 
 
+class CompactionsRow(SurvivedRow):
+    """The compactions that Holdfast saw, and those of imported sessions, which it did not see."""
+
+    imported: int
+
+
 class BriefUseRow(BaseModel):
     """How many names and files one brief holds, and how many the agent then used; null if not known."""
 
@@ -160,7 +166,7 @@ class Statistics(BaseModel):
     days: int
     since: str
     sessions: SessionCounts
-    compactions: SurvivedRow
+    compactions: CompactionsRow
     crashes: SurvivedRow
     briefs: BriefCounts
     use: UseRow

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
+from holdfast.core.session.reason_words import reason_words
 from holdfast.daemon.dashboard.frame import (
     PageContext,
     Row,
@@ -23,24 +23,6 @@ from holdfast.daemon.dashboard.frame import (
     with_code,
 )
 from holdfast.daemon.dashboard.html import NOTHING, Child, Html, el
-
-REASONS: Final = {
-    "compact": "after a compaction",
-    "late": "late, after a compaction",
-    "startup": "at a start",
-    "clear": "after /clear",
-    "resume": "on resuming",
-    "fork": "in a fork",
-    "summary": "to guide the harness's summary",
-    "parallel": "beside another session",
-    "asked": "the agent asked",
-    "recall": "memories for a prompt",
-}
-
-
-def reason_words(reason: str) -> str:
-    """Why a brief was given, in words."""
-    return REASONS.get(reason, reason)
 
 
 def briefs_page(view: PageContext, listed: Row) -> Html:

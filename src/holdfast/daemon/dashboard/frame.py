@@ -11,8 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from functools import cache
 from hashlib import blake2s
-from importlib.resources import files
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any, Final, TypeAlias
 from urllib.parse import quote, urlencode
 
@@ -425,4 +424,4 @@ def asset_hash(name: str) -> str:
 @cache
 def asset_content(name: str) -> bytes:
     """The bytes of an asset."""
-    return files("holdfast.daemon.dashboard").joinpath("static", name).read_bytes()
+    return Path(__file__).with_name("static").joinpath(name).read_bytes()

@@ -16,6 +16,7 @@ from holdfast.core.events.event import Action, ToolCalled, ToolReturned
 from holdfast.core.events.world import Project
 from holdfast.core.memory.memory import Memory, MemoryScope
 from holdfast.core.session.checkpoint import Checkpoint
+from holdfast.core.session.reason_words import reason_words
 from holdfast.core.session.score import SessionScore
 from holdfast.core.session.session import Phase, Session
 from holdfast.core.text.strings import one_line, shortened
@@ -24,7 +25,6 @@ from holdfast.daemon.api.memories import NOWHERE
 from holdfast.daemon.api.project_files import layer_rows, ledger_row
 from holdfast.daemon.api.reviews import candidate_row
 from holdfast.daemon.api.sessions import diff_row
-from holdfast.daemon.dashboard.briefs import reason_words
 from holdfast.daemon.dashboard.continuity import (
     EXPLAINED,
     LAYER_EMPTY,

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Final
 from urllib.parse import quote
 
+from holdfast.core.evidence.kinds import Section
+from holdfast.core.session.reason_words import reason_words, trigger_words
 from holdfast.core.work.lines import SECTION_TITLES
-from holdfast.daemon.dashboard.briefs import reason_words
 from holdfast.daemon.dashboard.files import file_path
 from holdfast.daemon.dashboard.frame import (
     PageContext,
@@ -38,20 +39,11 @@ STATEMENTS_OPEN: Final = 5
 """How many statements of a section are shown at once; the others are folded."""
 CHECKPOINTS_OPEN: Final = 8
 LISTED_OPEN: Final = 8
+_READ_FORWARD: Final = frozenset({Section.GOAL, Section.RULES, Section.NOW, Section.NEXT, Section.QUESTIONS})
 IMPORTED: Final = (
     "Imported: search finds what was said in it. Single events are not stored, so it has no timeline."
 )
 FILES_OPEN: Final = 12
-TRIGGERS: Final = {
-    "periodic": "as time passed",
-    "threshold": "the window filled",
-    "pre_compaction": "before a compaction",
-    "agent": "the agent's digest",
-    "explicit": "you asked",
-    "session_end": "the session ended",
-    "clear": "before /clear",
-    "orphan": "its program vanished",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +72,7 @@ def session_page(view: PageContext, facts: SessionPageFacts) -> Html:
         row["title"] or f"Session {short(key)}",
         el(
             "div",
-            section("Work state", _work_state(view, row), id="work", live=True),
+            section("Work state", work_state(view, row), id="work", live=True),
             el("aside", _facts(view, row), _briefs(view, facts), aria_label="About this session"),
             class_="split",
         ),
@@ -143,16 +135,22 @@ def _brief_list(view: PageContext, title: str, rows: Sequence[Row]) -> Html:
     return el("div", el("h3", title), el("ul", listed, class_="pairs"))
 
 
-def _work_state(view: PageContext, row: Row) -> Html:
+def work_state(view: PageContext, row: Row) -> Html:
     """The statements by section; an empty section is left out."""
-    sections = [(title, row["work"][section]) for section, title in SECTION_TITLES.items()]
+    sections = [(title, _in_reading_order(section, row)) for section, title in SECTION_TITLES.items()]
     if not any(statements for _, statements in sections):
         return empty("Nothing is known of its work.", "The agent's goal, steps and results show up here.")
     return el("dl", [_statements(view, *each) for each in sections if each[1]], class_="work")
 
 
+def _in_reading_order(section: Section, row: Row) -> Sequence[Row]:
+    """What was asked for and is to do from its beginning; of what happened the newest first."""
+    statements: Sequence[Row] = row["work"][section]
+    return statements if section in _READ_FORWARD else tuple(reversed(statements))
+
+
 def _statements(view: PageContext, title: str, statements: Sequence[Row]) -> Html:
-    lines = [_statement(view, statement) for statement in reversed(statements)]
+    lines = [_statement(view, statement) for statement in statements]
     first, others = lines[:STATEMENTS_OPEN], lines[STATEMENTS_OPEN:]
     rest = el("details", el("summary", f"{len(others)} more"), el("ul", others)) if others else NOTHING
     return el("div", el("dt", title), el("dd", el("ul", first), rest))
@@ -281,7 +279,7 @@ def _checkpoint(view: PageContext, row: Row, number: int, of: int) -> Html:
     head = el(
         "summary",
         el("span", view.clock(row["created_at"]), class_="when"),
-        el("span", TRIGGERS.get(row["trigger"], row["trigger"]), class_="why"),
+        el("span", trigger_words(row["trigger"]), class_="why"),
         el("span", _changes(row), class_="note"),
     )
     body = el("div", el("a", "What changed", href=path), data_load=path)
@@ -300,7 +298,7 @@ def checkpoint_page(view: PageContext, row: Row, changed: Row | None) -> Html:
     """A checkpoint: what changed since the one before, and its text."""
     head = dotted(
         el("span", "Of ", session_link(row["session_key"], row["title"] or None)),
-        TRIGGERS.get(row["trigger"], row["trigger"]),
+        trigger_words(row["trigger"]),
         view.clock(row["created_at"]),
         copyable(str(row["id"])),
     )

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Final
 
-from holdfast.daemon.dashboard.briefs import reason_words
+from holdfast.core.session.reason_words import reason_words
 from holdfast.daemon.dashboard.frame import (
     PageContext,
     Row,
@@ -71,7 +71,7 @@ def _tiles(row: Row) -> list[tuple[str, str, str]]:
     of_what = "too little happened after them" if use["share"] is None else "of their names and files"
     return [
         ("Sessions kept", f"{sessions['count']:,}", imported),
-        ("Compactions survived", *_survived(row["compactions"], "followed by a brief")),
+        ("Compactions survived", *_compactions(row["compactions"])),
         ("Crashes survived", *_survived(row["crashes"], "continued by another session")),
         ("Briefs given", f"{briefs['count']:,}", reasons),
         ("Used of briefs", share, of_what),
@@ -81,6 +81,11 @@ def _tiles(row: Row) -> list[tuple[str, str, str]]:
             f"{memories['added']:,} new, recalled {many(memories['recalled'], 'time')}",
         ),
     ]
+
+
+def _compactions(row: Row) -> tuple[str, str]:
+    figure, remark = _survived(row, "followed by a brief")
+    return figure, f"{remark}; {row['imported']:,} in imported sessions" if row["imported"] else remark
 
 
 def _survived(row: Row, how: str) -> tuple[str, str]:

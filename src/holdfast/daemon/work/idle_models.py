@@ -5,7 +5,6 @@ The token counter takes 44 MB and is needed when a window is about to reach a th
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import sys
 from collections.abc import Callable
@@ -40,6 +39,8 @@ class IdleModel(Generic[T]):
 
 def return_memory() -> None:
     """Return memory that was freed to the system; glibc keeps it otherwise."""
+    import ctypes  # for the few times a day that this is called, not for the daemon's whole life
+
     gc.collect()
     if sys.platform == "linux" and (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)):
         trim(0)

@@ -39,7 +39,7 @@ def check_setup(home: Path, plugged: Sequence[Harness] = ()) -> CheckResult:
         titles = ", ".join(harness.title for harness in plugged)
         return fine("setup", f"not run, and not needed by {titles}: there it is a plugin")
     if not edited:
-        return wrong("setup", "setup was never run", "run `holdfast setup`")
+        return wrong("setup", "no harness is connected", "run `holdfast setup`")
     return fine("setup", "done for " + ", ".join(str(record.path) for record in edited))
 
 

@@ -230,7 +230,7 @@ def check_spool(home: Path) -> CheckResult:
     detail = f"{many(waiting, 'hook event')} waiting, {dropped} dropped, {unreadable} unreadable"
     if dropped or unreadable:
         reasons = ", ".join(f"{reason} ({times})" for reason, times in _reasons(home).most_common(3))
-        fix = f"once seen, remove `dropped`, `unreadable` and `rejected_hook_events` from {home / 'spool'}"
+        fix = f"once seen, remove `dropped`, `unreadable` and `rejected` from {home / 'spool'}"
         return wrong("spool", f"{detail}: {reasons}" if reasons else detail, fix, Mend.COUNT)
     return fine("spool", detail)
 

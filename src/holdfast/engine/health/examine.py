@@ -63,7 +63,7 @@ def installation(around: Surroundings) -> Iterator[CheckResult]:
     yield setup
     # The first session of a plugin makes them.
     if setup.ok and (not plugged or hook_path(home).exists()):
-        yield connections.check_files(home, "our own", programs(home), "run `holdfast doctor --fix`")
+        yield connections.check_files(home, "Holdfast", programs(home), "run `holdfast doctor --fix`")
     for harness in every:
         yield from _connection(harness, around)
     if home.is_dir():

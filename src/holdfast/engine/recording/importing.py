@@ -378,7 +378,7 @@ class LeftOut(StrEnum):
     DONE = "imported before"
     RECORDED_LIVE = "recorded live"
     EXCLUDED = "excluded by the settings"
-    OLD = "older than records are kept"
+    OLD = "too old to be kept"
     STOPPED = "of a project with settings that cannot be read"
 
 

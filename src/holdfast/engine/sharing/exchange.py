@@ -218,10 +218,7 @@ def _pull(
     pulled = 0
     # Clones of one repository share a name: the first one stands for them.
     for name, project in _names(shared.of_hub(link.name)).items():
-        applied = _pull_project(engine, link, project, name, sender, goes_on)
-        pulled += applied
-        for each in shared.named(link.name, name) if applied else ():
-            refresh_shared_texts(engine, each.project)
+        pulled += _pull_project(engine, link, shared, project, name, sender, goes_on)
     if goes_on():
         _note(engine, link.name, lambda notes: replace(notes, pulled_at=engine.clock()))
     return pulled
@@ -230,6 +227,7 @@ def _pull(
 def _pull_project(
     engine: Engine,
     link: HubLink,
+    shared: SharedProjects,
     project: SharedProject,
     name: str,
     sender: Sender,
@@ -240,6 +238,10 @@ def _pull_project(
         after = engine.store.pull_cursor(link.name, name)
         items = link.hub.pull(name, after, PULLED_AT_ONCE)
         pulled += apply_page(engine, project, name, items, sender)
+        if items:
+            # What was removed may be found no more, not even until the next search.
+            for clone in shared.named(link.name, name):
+                refresh_shared_texts(engine, clone.project)
         if items or after:
             link.hub.confirm(name, link.machine.id, items[-1].sequence if items else after)
         if len(items) < PULLED_AT_ONCE:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 from holdfast.core.documents.continuity import LayerName, render
@@ -95,7 +96,9 @@ def plan(engine: Engine, shared: SharedProjects, sender: Sender, announcement: A
             if redactor != engine.redactor(project.project).mark:
                 return SendingPlan(waits=NOT_REDACTED)
             copies = list(_copies(engine, project, announcement, sender))
-    elif project is not None and announcement.kind in project.policy.kinds:
+    elif project is None:
+        is_there = False  # A forgotten project has no documents.
+    elif announcement.kind in project.policy.kinds:
         copy = _document(engine, project, announcement, sender)
         is_there, copies = copy is not None, [copy] if copy else []
     texts = [_version(engine, project, announcement, sender, copy) for copy in copies] if project else []
@@ -121,6 +124,8 @@ def to_item(version: StoredVersion, redactor: str) -> OutgoingItem:
 
 def announce_documents(engine: Engine, project: SharedProject, sender: Sender, at: int) -> int:
     """Announce the handoffs and the continuity that changed since they were last announced; how many."""
+    if not Path(project.project.root).is_dir():
+        return 0  # A clone that is gone, or not mounted now, takes nothing back.
     kinds, changed = project.policy.kinds, list[tuple[SharedKind, str]]()
     if SharedKind.HANDOFF in kinds:
         changed += ((SharedKind.HANDOFF, id) for id in _changed_handoffs(engine, project, sender))
@@ -212,7 +217,8 @@ def _handoffs(engine: Engine, project: SharedProject, sender: Sender) -> dict[st
         if not one.is_tracked:
             text = redactor.redacted(one.head.session, one.text)
             id = f"{_handoff_prefix(sender)}{one.name}"
-            handoffs.setdefault(id, _SharedHandoff(encode_handoff(one.name, text, paths), one.head.to))
+            body = encode_handoff(one.name, text, paths)
+            handoffs.setdefault(id, _SharedHandoff(body, one.head.to))
     return handoffs
 
 
@@ -304,7 +310,8 @@ def _known(engine: Engine, shared: SharedProject | None, announcement: Announcem
     kind, store = announcement.kind, engine.store
     if kind is SharedKind.CONTINUITY:
         every = store.versions_of(kind, CONTINUITY_ID)
-        names = shared.names if shared else ()
+        # Of a forgotten project only the name is left that its continuity was shared under.
+        names = shared.names if shared else (announcement.id,)
         return [each for each in every if each.is_mine and each.key.project in names]
     ids = [announcement.id]
     if kind is SharedKind.MEMORY:

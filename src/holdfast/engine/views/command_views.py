@@ -205,8 +205,15 @@ def _session_by_name(engine: Engine, project: Project, key: str) -> Session:
         return session_named(engine.store, key)
     latest = engine.store.page_of_sessions(project.project_id, START, 1)
     if not latest:
-        raise NotThere(f"no session was seen in `{project.path}`", "`holdfast sessions` lists all")
+        raise NotThere(f"no session was seen in `{project.path}`", _where_sessions_are(engine))
     return latest[0]
+
+
+def _where_sessions_are(engine: Engine) -> str:
+    """What somebody can do in whose project no session was seen."""
+    if engine.store.counts().sessions:
+        return "`holdfast sessions` lists those of all projects"
+    return "`holdfast setup` connects a harness, `holdfast import` brings in earlier sessions"
 
 
 def _checkpoints(

@@ -72,13 +72,14 @@ def _sessions(sessions: Sequence[Session]) -> Row:
     }
 
 
-def _compactions(sessions: Iterable[Session], briefs: Iterable[Receipt]) -> Row:
-    """Windows that began with a compaction, and how many of them began with a brief."""
+def _compactions(sessions: Sequence[Session], briefs: Iterable[Receipt]) -> Row:
+    """Windows that began with a compaction, and how many of them began with a brief; and those imported."""
     windows = {one.key: one.window for one in sessions if not is_imported(one)}
     briefed = {(one.session, one.window) for one in briefs if one.reason in AFTER_COMPACTION}
     return {
         "seen": max(sum(windows.values()), len(briefed)),
         "survived": len(briefed),
+        "imported": sum(one.window for one in sessions if is_imported(one)),
     }
 
 

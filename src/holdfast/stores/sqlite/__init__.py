@@ -11,10 +11,10 @@ from holdfast.stores.sqlite.recovery.backups import (
     set_aside,
     snapshot,
 )
-from holdfast.stores.sqlite.redactor_versions import texts_of_copy
 from holdfast.stores.sqlite.rewriting import rewriting
 from holdfast.stores.sqlite.schema import latest
 from holdfast.stores.sqlite.store import SqliteStore, open_in_memory, open_store
+from holdfast.stores.sqlite.texts import texts_of_copy
 
 __all__ = [
     "SqliteStore",

@@ -10,26 +10,22 @@ from __future__ import annotations
 import errno
 import shutil
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import TypeAlias, cast
 
 import apsw
 
 from holdfast.errors import StoreCorrupt, StoreError, StoreLocked
 from holdfast.stores.codec import clean
+from holdfast.stores.sql.database import Bindings, Row
 
 BUSY_TIMEOUT_MS = 5_000
 LOG_PAGES = 1_000
 """The length from which the log is moved, as in SQLite itself."""
 LOG_PAGES_MOST = 4 * LOG_PAGES
 """The length from which nothing else is waited for."""
-
-Value: TypeAlias = int | float | str | bytes | None
-Row: TypeAlias = tuple[Any, ...]
-"""What a column holds is settled by the schema, which no checker can see."""
-Bindings: TypeAlias = Mapping[str, Value]
 
 _TO_WRITE = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
 

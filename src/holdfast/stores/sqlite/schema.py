@@ -7,7 +7,6 @@ no way back but the copy.
 from __future__ import annotations
 
 import re
-from importlib.resources import files
 from pathlib import Path
 
 from holdfast.errors import StoreTooNew
@@ -28,7 +27,7 @@ def shipped() -> tuple[Migration, ...]:
     """The steps that come with this version, in order."""
     migrations = [
         Migration(int(name["version"]), file.read_text(encoding="utf-8"))
-        for file in files("holdfast.stores.sqlite").joinpath("migrations").iterdir()
+        for file in Path(__file__).with_name("migrations").iterdir()
         if (name := _NAME.fullmatch(file.name))
     ]
     return tuple(sorted(migrations, key=lambda migration: migration.version))

@@ -1,4 +1,4 @@
-"""The SQLite store: opening, health check and closing; the files beside it handle its tables.
+"""The SQLite store: opening, health check and closing; `stores/sql/` handles its tables.
 
 One connection, for one thread at a time: open it in the thread that uses it. Any number of processes may have
 the same file open.
@@ -7,63 +7,28 @@ the same file open.
 from __future__ import annotations
 
 import os
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 from holdfast import system
-from holdfast.errors import StoreError
-from holdfast.stores.sqlite.checkpoints import Checkpoints
+from holdfast.errors import StoreError, StoreLocked
+from holdfast.stores.base import StoredText
+from holdfast.stores.sql.tables import Tables
 from holdfast.stores.sqlite.database import Database, corrupt, translated
-from holdfast.stores.sqlite.documents import Documents
-from holdfast.stores.sqlite.events import Events, Logs
-from holdfast.stores.sqlite.file_edits import FileEdits
-from holdfast.stores.sqlite.forgetting import Erasing, Forgetting
-from holdfast.stores.sqlite.indexing import Records
-from holdfast.stores.sqlite.memories import Memories
-from holdfast.stores.sqlite.pages import Pages
-from holdfast.stores.sqlite.redactor_versions import Redactions
+from holdfast.stores.sqlite.full_text import Fts5
 from holdfast.stores.sqlite.schema import Migration, migrate, migrate_unsaved, refuse_later, shipped
-from holdfast.stores.sqlite.sessions import Sessions, Sites
-from holdfast.stores.sqlite.shared import SharedRows
-from holdfast.stores.sqlite.words import Words
+from holdfast.stores.sqlite.texts import texts_in
 from holdfast.stores.store_files import emptied, held, note_held
 
 
-class SqliteStore(
-    Sessions,
-    Events,
-    Checkpoints,
-    Documents,
-    Memories,
-    Records,
-    FileEdits,
-    Logs,
-    Pages,
-    Redactions,
-    Forgetting,
-    Erasing,
-    Sites,
-    SharedRows,
-):
+class SqliteStore(Tables):
     """Everything that Holdfast stores, in one file."""
 
+    _database: Database
+
     def __init__(self, database: Database) -> None:
-        super().__init__(database)
-        self._database = database
-        self._words = Words(database)
-        self._vectors = None
-
-    def writing(self) -> AbstractContextManager[None]:
-        return self._database.writing()
-
-    def writing_durably(self) -> AbstractContextManager[None]:
-        return self._database.writing_durably()
-
-    def count_skipped(self, reason: str, times: int) -> None:
-        self._database.write(_COUNT_SKIPPED, {"reason": reason, "times": times})
-
-    def skipped(self) -> dict[str, int]:
-        return {str(reason): int(times) for reason, times in self._database.rows(_SKIPPED)}
+        super().__init__(database, Fts5(database))
 
     def check(self) -> str:
         try:
@@ -80,9 +45,23 @@ class SqliteStore(
             counts = zip(("sessions", "checkpoints", "memories"), self._database.rows(_HELD)[0], strict=True)
             note_held(self._database.path, dict(counts), at)
 
+    def texts(self) -> Iterator[StoredText]:
+        return texts_in(self._database)
+
     def scrub(self) -> None:
-        self._words, self._vectors = Words(self._database), None
-        super().scrub()
+        self.forget_what_is_cached()
+        path = self._database.path
+        large = self._database.size > _SCRUBBED_IN_MEMORY
+        # What SQLite needs for a moment goes into memory; for a large store, into a file without a name.
+        self._database.rows(f"pragma temp_store = {'default' if large else 'memory'}")
+        self._database.rows("insert into documents_text(documents_text) values ('rebuild')")
+        self._database.rows("vacuum")
+        row = self._database.row("pragma wal_checkpoint(truncate)")
+        if row is not None and row[0]:
+            raise StoreLocked(
+                f"the store at `{path}` is being read by another process, so its log cannot be emptied",
+                hint="try again in a moment",
+            )
 
     def leave_log(self) -> None:
         """Leave it to `move_log` to move what was committed into the database's own file."""
@@ -167,6 +146,7 @@ def _refuse_emptied(database: Database) -> None:
 
 
 _LARGE = 16 * 1024 * 1024
+_SCRUBBED_IN_MEMORY = 256 * 1024 * 1024
 
 _HAS_ROWS = """
 select true from sessions
@@ -185,17 +165,4 @@ _HELD = """
 select (select count(*) from sessions),
        (select count(*) from session_checkpoints),
        (select count(*) from memories)
-"""
-
-_COUNT_SKIPPED = """
-insert into skipped (reason, times)
-values (:reason, :times)
-on conflict (reason) do update
-   set times = times + excluded.times
-"""
-
-_SKIPPED = """
-select reason, times
-  from skipped
- order by reason
 """

@@ -269,6 +269,12 @@ def test_status_prints_its_answer_on_stdout(person: Person, transcript: Path) ->
     assert all(word in done.out for word in ("project: ", "project-local: ", "latest: ", "audit log: "))
 
 
+def test_status_also_says_on_stdout_that_nothing_was_generated(person: Person) -> None:
+    done = person.types("continuity", "status")
+    assert done.err == ""
+    assert done.out.startswith("nothing was generated yet; `holdfast continuity save` does it\naudit log: ")
+
+
 def test_a_link_out_of_the_worktree_is_refused(person: Person, transcript: Path) -> None:
     elsewhere = person.root / "elsewhere"
     elsewhere.mkdir()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import stat
 from collections.abc import Callable
@@ -39,7 +40,7 @@ def connected(person: Person) -> Person:
 
 def test_it_says_that_setup_was_never_run_and_makes_no_home(person: Person) -> None:
     failed = failures(person)
-    assert failed == {"setup": "setup was never run"}
+    assert failed == {"setup": "no harness is connected"}
     assert not person.home.exists()
 
 
@@ -140,12 +141,22 @@ def test_what_is_wrong_is_named(
     assert says in failed[check]
 
 
+def test_the_files_of_the_spool_that_may_be_removed_are_named_as_they_are(connected: Person) -> None:
+    hook_events_dropped(connected)
+    spool = connected.home / "spool"
+    (spool / "unreadable").write_text("1\n")
+    (spool / "rejected").mkdir(mode=0o700)
+    results = connected.types("doctor", "--json").json
+    (fix,) = [result["fix"] for result in results if result["check"] == "spool"]
+    assert set(re.findall(r"`(\w+)`", fix)) == {path.name for path in spool.iterdir()}
+
+
 def test_a_hook_that_someone_changed_is_named_with_the_tools_that_build_on_it(
     connected: Person,
 ) -> None:
     hook_changed_by_someone(connected)
     failed = failures(connected)
-    assert list(failed) == ["files of our own", f"round trip of {HARNESS}", f"tools of {HARNESS}"]
+    assert list(failed) == ["files of Holdfast", f"round trip of {HARNESS}", f"tools of {HARNESS}"]
     assert "was not silent" in failed[f"round trip of {HARNESS}"]
 
 

@@ -31,13 +31,13 @@ def test_what_was_kept_and_given_back_is_counted_and_drawn(person: Person) -> No
     assert f"Sessions      1 kept ({HARNESS} 1)" in shown.out
     assert "Compactions   1 of 1 followed by a brief" in shown.out
     assert "Crashes       none seen" in shown.out
-    assert "Briefs        1 given (compact 1)" in shown.out
-    assert "Used          unknown: 1 brief with too little after it to tell" in shown.out
+    assert "Briefs        1 given (1 after a compaction)" in shown.out
+    assert "Used          unknown: 1 brief with too little work since then to tell" in shown.out
     assert " answered, half within " in shown.out
     assert "no model was asked" in shown.out
     *_, today = shown.out.splitlines()
     assert today.endswith(f"{'█' * 40} 1, 1 brief")
     row = person.types("stats", "--days", "7", "--json").json
-    assert row["compactions"] == {"seen": 1, "survived": 1}
+    assert row["compactions"] == {"seen": 1, "survived": 1, "imported": 0}
     assert row["cost"]["hook_events"] >= 1
     assert (len(row["by_day"]), row["days"]) == (7, 7)

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from holdfast.stores.store_files import note_held
 from tests.cli.conftest import HARNESS, Done, Person
 
 
@@ -25,7 +26,7 @@ def test_without_setup_it_says_what_to_do_and_makes_no_home(person: Person) -> N
     shown = person.types("status")
     assert shown.status == 1
     assert shown.out.startswith(
-        "1 problem; `holdfast doctor` looks closer\nFAIL  setup: setup was never run\n"
+        "1 problem; `holdfast doctor` looks closer\nFAIL  setup: no harness is connected\n"
         "      fix: run `holdfast setup`\n"
     )
     assert "Claude Code: not connected: `holdfast setup` connects it" in shown.out
@@ -45,7 +46,7 @@ def test_all_that_one_asks_first_is_there_with_the_daemon_and_without(connected:
     assert "              not installed: Codex, OpenClaw, Gemini CLI, OpenCode" in lines
     live = next(line for line in lines if line.startswith("Live now"))
     assert live.startswith("Live now      Fix the retries in queue.py (s1) · ")
-    assert any("(pre compaction): Fix the retries in queue.py" in line for line in lines)
+    assert any("(before a compaction): Fix the retries in queue.py" in line for line in lines)
     assert any("after a compaction: Fix the retries in queue.py" in line for line in lines)
     assert any(line.startswith("Store ") and "1 session, 1 checkpoint, 0 memories" in line for line in lines)
     assert any(line.startswith("Daemon        running for ") for line in lines)
@@ -87,3 +88,10 @@ def test_a_store_that_cannot_be_read_is_named_and_left_alone(connected: Person) 
     assert "Store         cannot be read" in shown.out
     assert connected.types("status", "--json").json["store"] is None
     assert (connected.home / "store.db").read_bytes() == b"not a database" * 500
+
+
+def test_of_a_store_that_is_gone_it_says_once_what_was_in_it(connected: Person) -> None:
+    note_held(connected.home / "store.db", {"sessions": 1, "memories": 2}, 1_800_000_000_000)
+    (problem,) = connected.types("status", "--json").json["problems"]
+    assert problem["detail"].endswith("it is gone; it held 1 session, 2 memories on 2027-01-15")
+    assert problem["detail"].count("it held") == 1

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.stores.base import START
+from holdfast.stores.shared import SharedWithin
+from holdfast.stores.sqlite import open_store
 from tests.cli.commands.sharing.conftest import OwnedDatabase
 from tests.cli.conftest import Person
 from tests.daemon.conftest import wait_until
@@ -120,10 +123,6 @@ def test_a_colleague_gets_what_a_person_marked_and_nothing_else(
 
 def shared_bodies(someone: Person) -> set[str]:
     """The texts that this machine has of others."""
-    from holdfast.stores.base import START
-    from holdfast.stores.shared import SharedWithin
-    from holdfast.stores.sqlite import open_store
-
     store = open_store(someone.home / "store.db", someone.home / "backups", 0)
     try:
         return {json.loads(each.body)["text"] for each in store.shared_items(SharedWithin(), START, 100)}

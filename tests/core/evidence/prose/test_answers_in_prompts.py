@@ -77,6 +77,14 @@ def test_a_number_chooses_among_what_was_offered_last(text: str, chosen: str) ->
             ),
         ),
         (
+            OFFER,
+            "the last one",
+            (
+                "The user answered “the last one” (Write it to the log) to "
+                "“Would you like me to remove the field or to make it useful?”"
+            ),
+        ),
+        (
             "The reader is done. Want me to pick up the second exporter (with retries)?",
             "yes",
             "The user answered “yes” to “Want me to pick up the second exporter (with retries)?”",

@@ -164,6 +164,7 @@ def test_a_heading_hints_at_a_section(heading: str, section: Section | None) -> 
         ("Great! The till is mended.", "The till is mended."),
         ("Good catch, so the clock was wrong.", "The clock was wrong."),
         ("✅ The till is mended.", "The till is mended."),
+        ("✅ `★` marks the current branch", "`★` marks the current branch"),
         ("Perfect", "Perfect"),
         ("The till is mended.", "The till is mended."),
     ],

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.evidence.prose.offers import chosen
+from holdfast.core.evidence.prose.offers import chosen, declined
 from tests.tables import every_row
 
 NUMBERED = """
@@ -50,6 +50,12 @@ OIL, REPLACE, LEAVE = "Oil the hinge - takes a minute", "Replace the door - take
 )
 def test_a_reply_chooses_from_a_numbered_list(reply: str, options: list[str]) -> None:
     assert list(chosen(reply, NUMBERED)) == options
+
+
+def test_what_stood_beside_the_choice_is_declined() -> None:
+    assert declined("2", NUMBERED) == (OIL, LEAVE)
+    assert declined("1 and 3", NUMBERED) == (REPLACE,)
+    assert declined("why?", NUMBERED) == ()
 
 
 @every_row(

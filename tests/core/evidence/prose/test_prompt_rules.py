@@ -137,6 +137,10 @@ we don't want to have two queues, right?
 why don't we use the old client instead?
 There's only one place that may read the token.
 Don't touch it, there is only one copy.
+`uv` is always used for installing.
+`main` is never force-pushed.
+`save()` writes the file; never call it directly.
+`x.py` holds the rules (no new dependencies!)
 """
 
 
@@ -242,6 +246,9 @@ I'd like the report as CSV, never as JSON
 Why does parse_hook drop the session id?
 请帮我把导出改成 CSV，不要用 JSON。
 修复登录问题
+Implement shop-x4f
+fix #123.
+Review SHOP-12
 """
 GOES_ON = """
 Never commit to the release branch.
@@ -252,6 +259,9 @@ no, the header should stay as it is
 ok, but we should never log the token
 You should always run the linter first.
 continue, but don't touch the schema
+fix tests
+try option-2
+re-run checks
 不要修改数据库结构。
 请只用标准库。
 继续

@@ -467,14 +467,52 @@ def test_a_text_is_cut_into_its_sentences_and_items(text: str, expected: tuple[s
     assert reader.sentences(text) == expected
 
 
-def test_the_head_of_a_table_tells_nothing() -> None:
-    table = (
-        "Two are mended.\n\n| File | Cause |\n|---|---|\n| till.py | it rounded twice |\n| tax.py | no rate |"
-    )
-    assert [unit.text for unit in reader.units(table) if unit.is_row] == [
-        "till.py | it rounded twice",
-        "tax.py | no rate",
+def rows(*lines: str) -> list[str]:
+    return [unit.text for unit in reader.units("\n".join(lines)) if unit.is_row]
+
+
+def test_the_head_of_a_table_tells_nothing_by_itself_and_what_the_cells_are() -> None:
+    assert rows(
+        "| File | Cause |", "|---|---|", "| till.py | it rounded twice |", "| tax.py | no rate |"
+    ) == [
+        "File: till.py; Cause: it rounded twice",
+        "File: tax.py; Cause: no rate",
     ]
+    assert rows("| Before | After |", "|---|---|", "| it rounded twice | it rounds **once** |") == [
+        "Before: it rounded twice; After: it rounds once"
+    ]
+
+
+@every_row(
+    ("head", "row", "expected"),
+    [
+        ("| Case | Old | New |", "| refunds | lost | kept |", "refunds (Old: lost; New: kept)"),
+        ("| Case | Old | New |", "| refunds |  | kept |", "refunds (New: kept)"),
+        ("| Case | Old | New |", "| refunds | ❌ | ✅ |", "refunds (Old: no; New: yes)"),
+        ("| # | File | Cause |", "| 1 | till.py | round |", "#: 1; File: till.py; Cause: round"),
+        ("| Shown | Kept | Then |", "| No | Yes | it stops |", "Shown: No; Kept: Yes; Then: it stops"),
+        ("|  | Kept |", "| refunds | all of them |", "Kept: all of them"),
+        ("| Case |  | New |", "| refunds | lost | kept |", "refunds | lost | kept"),
+        ("| Case | New |", "| refunds | lost | kept |", "refunds | lost | kept"),
+        ("| Case | New |", f"| refunds | {'kept ' * 60}|", f"refunds | {'kept ' * 60}".strip()),
+    ],
+)
+def test_the_cells_of_a_row_stand_below_their_heads(head: str, row: str, expected: str) -> None:
+    delimiters = "|".join("---" for _ in head.strip("|").split("|"))
+    assert "".join(rows(head, f"|{delimiters}|", row)) == expected
+
+
+def test_the_rows_of_a_table_are_not_joined_to_what_announces_it() -> None:
+    text = "It has to decide:\n\n| Case | Then |\n|---|---|\n| it works | wait |\n| it died | go on |"
+    assert [unit.text for unit in reader.units(text)][1:] == [
+        "Case: it works; Then: wait",
+        "Case: it died; Then: go on",
+    ]
+
+
+def test_bold_text_alone_in_its_line_is_a_heading_whatever_it_names() -> None:
+    (unit,) = reader.units("**Item 5: Mend the O(n*m) scan**\nIt looks at every row twice.")
+    assert (unit.text, unit.heading) == ("It looks at every row twice.", "item 5: mend the o(n*m) scan")
 
 
 def test_items_are_what_their_heading_says() -> None:

@@ -21,7 +21,14 @@ from holdfast.core.work.lines import SECTION_TITLES
 from tests.core.scenes import NOON, after, prompt, session
 
 RULE = "Never touch the ledger table."
-REMARKS = ("wait, do we only have a single colour?", "That's the only page that loaded.")
+REMARKS = (
+    "wait, do we only have a single colour?",
+    "That's the only page that loaded.",
+    "`RestoreLogs` uses `paths.project_dir(root)` — only works for one harness",
+    "`post-commit` hook sees no trailer; the data is never condensed",
+    "till.State is now an alias of session.State (no more converters)",
+    "continue, the network should be better now",
+)
 
 
 def in_the_brief(of: Session) -> list[str]:
@@ -63,5 +70,5 @@ def brief_input(of: Session) -> BriefInput:
     "rules", [in_the_brief, in_the_ledger, in_the_handoff, in_the_checkpoint, in_continuity]
 )
 def test_a_question_and_a_remark_are_not_reported_as_rules(rules: Callable[[Session], list[str]]) -> None:
-    asked = [prompt(text, f"p{place}") for place, text in enumerate((REMARKS[0], RULE, REMARKS[1]))]
+    asked = [prompt(text, f"p{place}") for place, text in enumerate((REMARKS[0], RULE, *REMARKS[1:]))]
     assert rules(after(session(), *asked)) == [RULE]

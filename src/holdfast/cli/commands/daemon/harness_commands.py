@@ -59,7 +59,7 @@ def prepare(home: Path) -> None:
 @command("holdfast mcp", "npx @modelcontextprotocol/inspector --cli holdfast mcp --method tools/list")
 @click.option("--harness", "name", default="", metavar="HARNESS", help="Who starts it, if setup knows them.")
 def mcp(*, name: str) -> None:
-    """Speak MCP on stdin and stdout: the server of our tools.
+    """Speak MCP on stdin and stdout: the server of Holdfast's tools.
 
     For a harness to start, in the directory that its agent works in. `holdfast setup` tells those that it
     knows to do so; any other can be told to run this. The daemon is started if it is away.

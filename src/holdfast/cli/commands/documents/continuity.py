@@ -47,10 +47,11 @@ from holdfast.engine.documents.continuity import (
 )
 from holdfast.engine.engine import Engine
 from holdfast.engine.models import Means
-from holdfast.errors import HoldfastError
+from holdfast.errors import Declined, HoldfastError
 from holdfast.lazy_dataclass import dataclass
 
 _FILE: Final = click.Path(path_type=Path)
+NOTHING_YET: Final = "nothing was generated yet; `holdfast continuity save` does it"
 
 
 @group("holdfast continuity save", "holdfast continuity load", name="continuity")
@@ -108,7 +109,12 @@ def status(*, project: Path | None, as_json: bool) -> None:
         for layer in layers:
             give(f"{layer.name}: {layer.source}")
         _warn_of_unreadable(readable_layers)
-        print_account(opened.files, opened.engine.clock(), [layer.source for layer in layers])
+        now = opened.engine.clock()
+        if opened.files.entries():
+            print_account(opened.files, now, [layer.source for layer in layers])
+        else:
+            give(NOTHING_YET)
+            print_history(opened.files, now)
         give(f"audit log: {opened.files.log}")
 
 
@@ -227,7 +233,7 @@ def clear(*, project: Path | None, scope: str, yes: bool, as_json: bool) -> None
         if not sys.stdin.isatty():
             raise HoldfastError("clear asks first, and nobody is there to answer", "add `--yes`")
         if not click.confirm(f"Clear the continuity ({scope})?", err=True):
-            raise HoldfastError("nothing was cleared")
+            raise Declined("nothing was cleared")
     with _opened(project) as opened:
         cleared = continuity.clear(opened.engine, opened.files, AuditScope(scope))
     if as_json:
@@ -439,7 +445,13 @@ def print_account(here: ContinuityFiles, now: int, named_files: Sequence[str]) -
             if path not in named_files:
                 give(f"wrote {path}")
     else:
-        say("nothing was generated yet; `holdfast continuity save` does it")
+        say(NOTHING_YET)
+    print_history(here, now)
+
+
+def print_history(here: ContinuityFiles, now: int) -> None:
+    """What came before the latest generation, and what could not be noted in the audit log."""
+    entries = here.entries()
     for repeated in earlier_entries(entries, ENTRIES_SHOWN):
         times = f" (×{repeated.times})" if repeated.times > 1 else ""
         give(f"before: {_headline(repeated.entry, now)}{times}")

@@ -42,7 +42,7 @@ from holdfast.engine.engine import Engine
 from holdfast.engine.ids import SHORTEST, session_named, short_id
 from holdfast.engine.recording.imported_work import with_work
 from holdfast.engine.recording.preview import session_and_events
-from holdfast.errors import HoldfastError
+from holdfast.errors import Declined, HoldfastError
 from holdfast.harnesses.base import Opening
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import START, RowKind
@@ -376,7 +376,7 @@ def _agree() -> None:
             "ask the user whether to go on; then add `--yes`",
         )
     if not click.confirm("Something drifted since then. Go on?", err=True):
-        raise HoldfastError("the handoff was not picked up")
+        raise Declined("the handoff was not picked up")
 
 
 def _from_store(engine: Engine, project: Project, key: str, own: HandoffWords) -> _Source:

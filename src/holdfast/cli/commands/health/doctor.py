@@ -22,7 +22,7 @@ from holdfast.cli.commands import setup
 from holdfast.cli.commands.daemon.daemon import start, stop
 from holdfast.cli.daemon_requests import daemon_problem
 from holdfast.cli.options import command, json_option
-from holdfast.cli.printing import give_folded, give_json, give_styled, say, working
+from holdfast.cli.printing import give_folded, give_json, give_styled, say, with_home, working
 from holdfast.core.text.strings import one_line
 from holdfast.daemon.local import client
 from holdfast.engine.health import connections, examine
@@ -134,10 +134,10 @@ def give_verdict(verdict: HealthVerdict) -> None:
     for finding in verdict.findings:
         mark = "–   " if finding.absent else "ok  " if finding.ok else "FAIL"
         # One line each, or a detail could look like the next finding.
-        give_folded(mark, _MARKS[mark], f"{finding.check}: {one_line(finding.detail)}")
+        give_folded(mark, _MARKS[mark], f"{finding.check}: {with_home(one_line(finding.detail))}")
         if finding.fix:
             more = " (or `holdfast doctor --fix`)" if finding.mend else ""
-            give_folded("    ", "", f"fix: {one_line(finding.fix)}{more}")
+            give_folded("    ", "", f"fix: {with_home(one_line(finding.fix))}{more}")
     give_styled(verdict.summary, "green" if verdict.ok else "red")
 
 

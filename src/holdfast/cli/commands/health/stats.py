@@ -10,6 +10,7 @@ import click
 from holdfast.cli.access import current_engine
 from holdfast.cli.options import command, json_option
 from holdfast.cli.printing import give, give_folded, give_json, working
+from holdfast.core.session.reason_words import reason_words
 from holdfast.core.text.strings import many
 from holdfast.engine.evaluation.usage import statistics
 from holdfast.engine.views.stats import DAYS
@@ -49,7 +50,7 @@ def stats(*, days: int, as_json: bool) -> None:
     give("")
     lines = {
         "Sessions": _sessions(row["sessions"]),
-        "Compactions": _survived(row["compactions"], "followed by a brief"),
+        "Compactions": _compactions(row["compactions"]),
         "Crashes": _survived(row["crashes"], "continued with a brief"),
         "Briefs": _briefs(row["briefs"]),
         "Used": _use(row["use"]),
@@ -73,17 +74,22 @@ def _sessions(row: Mapping[str, Any]) -> str:
     return parts if row["stored"] == row["count"] else f"{parts}; {row['stored']:,} stored in all"
 
 
+def _compactions(row: Mapping[str, Any]) -> str:
+    live = _survived(row, "followed by a brief")
+    return f"{live}; {row['imported']:,} in imported sessions" if row["imported"] else live
+
+
 def _survived(row: Mapping[str, Any], how: str) -> str:
     return f"{row['survived']:,} of {row['seen']:,} {how}" if row["seen"] else "none seen"
 
 
 def _briefs(row: Mapping[str, Any]) -> str:
-    reasons = ", ".join(f"{reason} {count:,}" for reason, count in row["by_reason"].items())
+    reasons = ", ".join(f"{count:,} {reason_words(reason)}" for reason, count in row["by_reason"].items())
     return f"{row['count']:,} given ({reasons})" if row["count"] else "none given"
 
 
 def _use(row: Mapping[str, Any]) -> str:
-    unknown = f"{many(row['briefs_unknown'], 'brief')} with too little after it to tell"
+    unknown = f"{many(row['briefs_unknown'], 'brief')} with too little work since then to tell"
     if row["share"] is None:
         return f"unknown: {unknown}" if row["briefs_unknown"] else "unknown: no brief was given"
     names, briefs = many(row["names"], "name or file", "names and files"), many(row["briefs_known"], "brief")

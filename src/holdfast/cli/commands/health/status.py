@@ -14,6 +14,7 @@ from holdfast.cli.daemon_requests import ProjectChoice, daemon_problem, environm
 from holdfast.cli.options import command, json_option
 from holdfast.cli.printing import give, give_folded, give_json, give_styled, short_path, working
 from holdfast.cli.warning import where_stopped
+from holdfast.core.session.reason_words import reason_words, trigger_words
 from holdfast.core.text.strings import ago, elapsed, many, one_line
 from holdfast.engine.liveness import rejected_hook_events, spooled_hook_events
 from holdfast.errors import HoldfastError
@@ -25,16 +26,6 @@ _STATES: Final = {
     "blocked": "waits for you: see above",
     "broken": "does not work: see above",
     "not connected": "not connected: `holdfast setup` connects it",
-}
-_REASONS: Final = {
-    "compact": "after a compaction",
-    "late": "after a compaction",
-    "startup": "to a new session",
-    "clear": "after `/clear`",
-    "resume": "to a resumed session",
-    "fork": "to a fork",
-    "parallel": "about another live session",
-    "asked": "to an agent that asked",
 }
 _EMPTY: Final[Mapping[str, Any]] = {
     "problems": [],
@@ -85,7 +76,8 @@ def _overview(where: Path) -> dict[str, Any]:
         return dict(stored_view("overview", ProjectChoice(None), environment=environment()))
     except HoldfastError as error:
         damage = emptied(where / "store.db")
-        detail = f"{error.message}: {damage}" if damage else error.message
+        is_told = damage in error.message  # an empty text always is
+        detail = error.message if is_told else f"{error.message}: {damage}"
         problem = {"check": "store", "ok": False, "detail": detail, "fix": error.hint, "mend": None}
         return {**_EMPTY, "problems": [problem]}
 
@@ -157,14 +149,14 @@ def _checkpoint(row: Mapping[str, Any] | None, now: int) -> Iterator[str]:
     if row is None:
         yield "none yet"
         return
-    yield f"{_age(row['created_at'], now)} ({row['trigger'].replace('_', ' ')}): {row['title'] or 'untitled'}"
+    yield f"{_age(row['created_at'], now)} ({trigger_words(row['trigger'])}): {row['title'] or 'untitled'}"
 
 
 def _brief(row: Mapping[str, Any] | None, now: int) -> Iterator[str]:
     if row is None:
         yield "none was given yet"
         return
-    reason = _REASONS.get(row["reason"], row["reason"])
+    reason = reason_words(row["reason"])
     yield f"{_age(row['created_at'], now)}, {reason}: {row['title'] or 'untitled'}"
 
 

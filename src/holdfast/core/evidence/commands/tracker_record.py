@@ -225,3 +225,26 @@ def _listed(output: str, *, shows_ready: bool) -> Iterator[TaskListed]:
             mark = line.groupdict().get("mark")
             status = _BD_MARKS[mark] if mark else TaskStatus.OPEN
             yield TaskListed(line["task"], line["title"], status, is_ready=not mark and shows_ready)
+
+
+def task_text(shown: str) -> str:
+    """What `bd show` and `gh issue view` print of a task, without its fields and without closed tasks."""
+    return _TASK_ROW.sub(_bare_task, _TASK_FIELD.sub("", shown))
+
+
+def _bare_task(row: re.Match[str]) -> str:
+    return "" if row["state"] in _CLOSED_MARKS else f"{row['task']}: {row['title']}"
+
+
+_TASK_FIELD: Final = compiled(
+    r"^(?:(?:Owner|Assignee|Created|Updated|Closed|Type|Priority|Status): .*"
+    r"|(?:state|author|labels|comments|assignees|projects|milestone|number|url):\t.*|title:\t|--)$\n?|^title:\t",
+    re.MULTILINE,
+)
+_TASK_ROW: Final = compiled(
+    r"^[ \t]*(?:[↳→←↑↓] )?(?P<state>[○◐●✓✗❄]) (?P<task>[\w.-]*\w)(?::| \[\w+\] ·| ·) (?P<title>.*?)"
+    r"(?:[ \t]+(?:● P\d|\[● [^\]\n]*\]))?[ \t]*$",
+    re.MULTILINE,
+)
+"""A task's title as `bd` prints it: above its text, or in the lists of its parent and its children."""
+_CLOSED_MARKS: Final = "✓✗"

@@ -377,16 +377,22 @@ _FILLER: Final = compiled(
     r"\b[\s,.!:;—–-]+)+(?=[A-Za-z`\"“(\d#/])",
     re.IGNORECASE,
 )
-_PICTURES: Final = compiled(r"[\U0001f300-\U0001faff\u2600-\u27bf\u2b50\ufe0f]+ ?")
+_PICTURES: Final = compiled(r"(`[^`\n]*`)|[\U0001f300-\U0001faff\u2600-\u27bf\u2b50\ufe0f]+ ?")
+"""Signs that only decorate, and code, in which they mean something."""
 
 
 def without_filler(sentence: str) -> str:
-    """The sentence without pictures and an opening that says nothing: "Great! "."""
-    bare = _PICTURES.sub("", sentence)
+    """The sentence without pictures outside code and an opening that says nothing: "Great! "."""
+    bare = without_pictures(sentence)
     filler = _FILLER.match(bare)
     bare = bare[filler.end() :] if filler else bare
     # A name keeps its case.
     return bare[:1].upper() + bare[1:] if filler and _PLAIN_START.match(bare) else bare.strip()
+
+
+def without_pictures(sentence: str) -> str:
+    """The sentence without signs that only decorate."""
+    return _PICTURES.sub(r"\1", sentence)
 
 
 _PLAIN_START: Final = compiled(r"[a-z]+[\s,.:;]")

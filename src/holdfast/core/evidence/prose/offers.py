@@ -31,6 +31,19 @@ def chosen(reply: str, message: str) -> tuple[str, ...]:
     return _by_words(reply, groups[-1]) if asks and len(sentences) == 1 else ()
 
 
+def declined(reply: str, message: str) -> tuple[str, ...]:
+    """The options that stood beside those that a reply chooses."""
+    taken = chosen(reply, message)
+    groups = [[option.text for option in group.options] for group in _groups(message)] if taken else []
+    return tuple(
+        option
+        for group in groups
+        if not set(taken).isdisjoint(group)
+        for option in group
+        if option not in taken
+    )
+
+
 _LONGEST: Final = 400
 _END: Final = 300
 _SENTENCE: Final = compiled(r"(?<=[!?？。；])\s*|(?<=\D\.)\s+|;\s+|\n+")

@@ -48,8 +48,27 @@ _IDLE_NO: Final = (
 )
 _IDLE_SHOULD: Final = (
     r"(?!(?:probably |also |then |now |already )?(?:be )?(?:fine|ok|okay|good|enough|done|fixed|gone|"
-    r"possible|easy|simple|able|working|work|do (?:it|the)|suffice|help|mean|have|hopefully|i\b|we\b|you\b|"
+    r"possible|easy|simple|able|better (?:now|again)|back (?:now|again)|"
+    r"working|work|do (?:it|the)|suffice|help|mean|have|hopefully|i\b|we\b|you\b|"
     r"it\b|this\b|that\b|they\b|the\b|there\b|already|now))"
+)
+
+_CODE: Final = r"(?:`[^`]{1,80}`(?:\(\))?|[\w/]+(?:\.\w+)+(?:\(\))?|[a-z]+_\w+(?:\(\))?)"
+_OF_CODE: Final = (
+    rf"^\W*(?:the |our |this )?{_CODE}(?:[ ,/]{{1,3}}(?:and )?{_CODE}){{0,3}}"
+    r"(?: (?:hook|function|method|command|test|class|struct|type|file|field|helper|package|module))?"
+    r"(?: \([^()]{1,60}\))?(?: [—–-])?(?: (?:now|currently|also|still|then|already|simply|\w+ly))*"
+    r" (?:is|are|was|were|has|does|[a-z]{2,}[a-rt-z]s)\b(?! (?:\w+ )?(?:never|always|only)\b)"
+)
+"""Says of code what it does: "`save` walks the tree, which is only sorted later"."""
+_ORDER: Final = (
+    r"[,;.:(—–]\s*(?:(?:but|so|and|please|then|also) )*(?:never|always|avoid|use|keep|do|don'?t|make|ensure|"
+    r"only (?!\w+(?:s|ed)\b))\b"
+)
+_RULE_WORD: Final = r"\b(?:must|never|always|don'?t|do not|only|instead)\b"
+_RULING_WORD: Final = (
+    r"\b(?:should(?:n't)?|shall|must(?:n't)?|may|needs?|ha(?:s|ve) to|had better|allowed|supposed|want|"
+    r"prefer|rather|make sure|ensure)\b"
 )
 
 CONSTRAINT: Final = rule(
@@ -137,7 +156,8 @@ CONSTRAINT: Final = rule(
     r"been|in|on|missed|done)\b|\b(?:i|we) (?:must|should) (?:say|admit)\b|"
     r"\b(?:what|why|how|whether|where|which|wondering if|not sure if)\b[^,;.]{0,60}\b(?:should|must)\b|"
     r"\bnot only\b.{0,100}\bbut\b|\"[:}\]],?\"|\bhave the correct access rights\b|"
-    r"^\W*(?:i )?(?:don'?t|do not) (?:worry|mind|know|understand|think)\b",
+    r"^\W*(?:i )?(?:don'?t|do not) (?:worry|mind|know|understand|think)\b|"
+    rf"(?!.*{_RULING_WORD}){_OF_CODE}.*\(no\b[^()!]*\)\W*$",
     headings="rules|the rules|hard rules|my rules|constraints|requirements|guidelines|conventions|"
     "project rules|make sure|please make sure|make sure that|please make sure that|ensure|ensure that|"
     "it must|keep in mind|要求|约束|规则|注意|注意事项",
@@ -170,17 +190,13 @@ _OF_A_FACT: Final = (
     r"(?:know|understand|undestand|remember|recall|see|have|look|seem)\b|"
     r"\b(?:there|that|it|this|here)(?:'s| is| are| was| were|s) (?:the |just the )?only\b"
 )
-_RULE_WORD: Final = r"\b(?:must|never|always|don'?t|do not|only|instead)\b"
-_RULING_WORD: Final = (
-    r"\b(?:should(?:n't)?|shall|must(?:n't)?|may|needs?|ha(?:s|ve) to|had better|allowed|supposed|want|"
-    r"prefer|rather|make sure|ensure)\b"
-)
 REMARK: Final = (
     rf"^(?!.*(?:{_OUGHT})).*[?？]\W{{0,8}}$|"
     r"^\W*(?:(?:ok(?:ay)?|now|so|and|also|then|first|next)[,:]? ){0,3}(?:(?:can|could|would|will) you )?"
     r"(?:please )?(?:explain|clarify|describe|remind me|tell me (?:what|how|why|whether|if))\b"
     r"(?!.*(?:[,;.]|\band|\bbut) (?:please )?(?:do not|don'?t|never|always|only|use|keep|make)\b)|"
-    rf"^(?!.*{_RULE_WORD}.*{_RULE_WORD})(?!.*{_RULING_WORD}).*(?:{_OF_A_FACT})"
+    rf"^(?!.*{_RULE_WORD}.*{_RULE_WORD})(?!.*{_RULING_WORD}).*(?:{_OF_A_FACT})|"
+    rf"(?!.*{_RULING_WORD})(?!.*(?:{_ORDER})){_OF_CODE}"
 )
 """A sentence worded like a rule that is only a question or a report."""
 

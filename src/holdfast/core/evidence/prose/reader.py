@@ -60,7 +60,7 @@ def units(text: str) -> list[Unit]:
         whole = f"{statement.text.rstrip(':：')}: {'; '.join(items)}" if items else statement.text
         kind = next((kind for kind, applies in _RULES.items() if applies(candidate)), None)
         heading = statement.under[-1] if statement.under else ""
-        for part in _parts(whole):
+        for part in [statement.labelled] if statement.labelled else _parts(whole):
             result.append(Unit(part, kind, heading, statement.is_item, len(result), statement.is_row))
         at += 1 + len(items)
     return result
@@ -107,6 +107,8 @@ def _short_items(candidates: Sequence[_Candidate], at: int) -> list[str]:
         return []
     items: list[str] = []
     for candidate in candidates[at + 1 :]:
+        if candidate.statement.labelled:
+            return []  # its heads would be lost among those of the other rows
         if not candidate.statement.is_item:
             break
         items.append(candidate.statement.text.rstrip(".;"))
@@ -209,7 +211,9 @@ def goes_on(prompt: str) -> bool:
     for rule in constraints(prompt):
         if not is_request(rule):
             rest = rest.replace(one_line(rule), "")
-    return is_generic(prompt) or _word_count(rest) < _FEWEST_WORDS
+    if is_generic(prompt):
+        return True
+    return _word_count(rest) < _FEWEST_WORDS and _TASK_BY_ID.fullmatch(_folded(rest)) is None
 
 
 def _word_count(text: str) -> int:
@@ -218,6 +222,13 @@ def _word_count(text: str) -> int:
 
 
 _FEWEST_WORDS: Final = 3
+_TASK_BY_ID: Final = compiled(
+    r"(?:(?:implement|tackle|resolve|finish|close|fix|debug|review|investigate)\s+"
+    r"(?:#\d+|[a-z][a-z0-9_]*-\d+)"
+    r"|(?:implement|tackle|resolve|finish|close)\s+[a-z][a-z0-9_]*-[a-z0-9]{2,8}(?:\.\d+)*)[.!]?",
+    re.IGNORECASE,
+)
+"""A request of two words that names its task by the id of a tracker: "Implement shop-x4f", "fix #123"."""
 _UNSPACED: Final = compiled(r"[\u3040-\u30ff\u3400-\u9fff]")
 _SPACED: Final = compiled(r"[^\s\u3000-\u30ff\u3400-\u9fff\uff00-\uff65]+")
 
@@ -379,6 +390,8 @@ class _Sentence(NamedTuple):
     is_item: bool
     is_row: bool
     """Whether it is the row of a table; such a row counts as an item."""
+    labelled: str = ""
+    """A row as it can be told without its table: its cells with the heads above them."""
 
     @property
     def is_lead_in(self) -> bool:
@@ -401,6 +414,7 @@ class _Block(NamedTuple):
     text: str = ""
     indent: int = 0
     box: str = ""
+    labelled: str = ""
 
 
 _GAP: Final = _Block(_Kind.GAP)
@@ -415,7 +429,7 @@ _BULLET: Final = compiled(
     re.VERBOSE,
 )
 _HEADING: Final = compiled(r"#{1,6}(?:\s|$)")
-_BOLD_HEADING: Final = compiled(r"\*\*[^*]{1,80}(?<![.!?。！？])\*\*[:：]?")
+_BOLD_HEADING: Final = compiled(r"\*\*(?:[^*]|\*(?!\*)){1,80}(?<![.!?。！？*])\*\*[:：]?")
 _EMPHASIS: Final = compiled(
     r"(?<![A-Za-z0-9_*/.`])(\*{1,3})(?=[^\s*])([^*]+)(?<=\S)\1(?![A-Za-z0-9_*/`]|\.\w)"
     r"|(?<!\w)(__)(?=[^\s_])([^_`]* [^_`]*)(?<=\S)__(?!\w)"
@@ -462,7 +476,12 @@ def _sentences_of(text: str) -> list[_Sentence]:
         while leads and leads[-1][0] >= level:
             leads.pop()
         under = (*heading, *(lead for _, lead in leads)) if leads else heading
-        pieces = _split(_plain(block.text))
+        plain = _plain(block.text)
+        pieces = _split(plain)
+        if block.labelled and pieces:
+            row = _Sentence(plain, under, "", explains=False, is_item=True, is_row=True)
+            result.append(row._replace(labelled=_plain(block.labelled)))
+            continue
         result += [
             _Sentence(piece, under, block.box, is_item and place > 0, is_item, is_row)
             for place, piece in enumerate(pieces)
@@ -501,6 +520,7 @@ def _wraps(line: str) -> bool:
 
 def _lines(text: str) -> Iterator[_Block]:
     """Each line as a block; what is no heading, list item, paragraph or row below a table's head is a gap."""
+    heads: list[str] = []
     for block in blocks(text):
         kind = block.kind
         if kind is BlockKind.HEADING and block.mark[0] == "#" and block.text:
@@ -513,15 +533,44 @@ def _lines(text: str) -> Iterator[_Block]:
             if below:
                 yield from _more_lines(below, line)
         elif kind is BlockKind.TABLE_ROW and block.first == block.last:
-            yield _row(block.text)
+            yield _row(_cells(block.text), heads)
+        elif kind is BlockKind.TABLE_ROW:
+            heads = _cells(block.text.split("\n")[0])
+            yield _GAP
         else:
             yield _GAP
 
 
-def _row(text: str) -> _Block:
-    """A row of a table in one piece; its cells tell little one by one."""
-    cells = [cell.strip() for cell in text.strip().strip("|").split("|")]
-    return _Block(_Kind.ROW, " | ".join(cell for cell in cells if cell))
+def _cells(row: str) -> list[str]:
+    bare = row.strip().removeprefix("|").removesuffix("|")
+    return [cell.strip() for cell in bare.split("|")]
+
+
+def _row(cells: Sequence[str], heads: Sequence[str]) -> _Block:
+    """A row of a table in one piece; its cells tell little one by one, or without their heads."""
+    text = " | ".join(cell for cell in cells if cell)
+    labelled = _labelled(cells, heads)
+    return _Block(_Kind.ROW, text, labelled=labelled if len(labelled) <= LONG_SENTENCE else "")
+
+
+def _labelled(cells: Sequence[str], heads: Sequence[str]) -> str:
+    """The cells of a row with the heads above them; empty if they do not belong together.
+
+    "Before | After" above "it rounded twice | it rounds once" says which of the two still holds.
+    """
+    if len(cells) != len(heads) or len(cells) < _FEWEST_COLUMNS or not all(heads[1:]):
+        return ""
+    pairs = [
+        f"{head}: {_MARKS.get(cell, cell)}" for head, cell in zip(heads, cells, strict=True) if head and cell
+    ]
+    names_nothing = not _LETTER.search(cells[0]) or cells[0].lower() in ("yes", "no")
+    if len(cells) == _FEWEST_COLUMNS or names_nothing:
+        return "; ".join(pairs)
+    return f"{cells[0]} ({'; '.join(pairs[1 if heads[0] else 0 :])})"
+
+
+_FEWEST_COLUMNS: Final = 2
+_MARKS: Final = {**dict.fromkeys("✅✓✔☑", "yes"), **dict.fromkeys("❌✗✘", "no")}
 
 
 def _more_lines(lines: Iterable[str], above: _Block) -> Iterator[_Block]:

@@ -44,6 +44,8 @@ create table holdfast_hub.machines (
   last_revision bigint not null default 0
 );
 
+create index machines_of_person on holdfast_hub.machines (person_id);
+
 -- One row for each item and machine that shared it. A row that is withdrawn stands for one that now goes to fewer
 -- readers: those who may see it no more find it without its text.
 create table holdfast_hub.versions (
@@ -149,30 +151,24 @@ create policy see on holdfast_hub.teams for select to :readers
   using (id = (select holdfast_hub.my_team()));
 create policy see on holdfast_hub.members for select to :readers
   using (team_id = (select holdfast_hub.my_team()));
--- A project of which a member sees nothing is not even named to them.
+-- A project of which a member sees nothing is not even named to them. Each question below is answered by the first
+-- row of an index; `exists` might be planned as a table of all that there are.
 create policy see on holdfast_hub.projects for select to :readers
   using (
     team_id = (select holdfast_hub.my_team())
-    and (
-      exists (
-        select from holdfast_hub.versions v
-         where v.project_id = projects.id and v.audience = 'team' and v.recipient = ''
-      )
-      or exists (
-        select from holdfast_hub.versions v
-         where v.project_id = projects.id and v.person_id = (select holdfast_hub.me())
-      )
-      or exists (
-        select from holdfast_hub.versions v
-         where v.project_id = projects.id and v.recipient = (select holdfast_hub.my_name())
-           and v.audience = 'team' and v.recipient <> ''
-      )
-      or exists (
-        select
-          from holdfast_hub.applied a
-          join holdfast_hub.machines m on m.number = a.machine_number
-         where a.project_id = projects.id and m.person_id = (select holdfast_hub.me())
-      )
+    and coalesce(
+      (select true from holdfast_hub.versions v
+        where v.project_id = projects.id and v.audience = 'team' and v.recipient = '' limit 1),
+      (select true from holdfast_hub.versions v
+        where v.project_id = projects.id and v.person_id = (select holdfast_hub.me()) limit 1),
+      (select true from holdfast_hub.versions v
+        where v.project_id = projects.id and v.recipient = (select holdfast_hub.my_name())
+          and v.audience = 'team' and v.recipient <> '' limit 1),
+      (select true
+         from holdfast_hub.machines m
+         join holdfast_hub.applied a on a.machine_number = m.number
+        where m.person_id = (select holdfast_hub.me()) and a.project_id = projects.id limit 1),
+      false
     )
   );
 create policy see on holdfast_hub.machines for select to :readers
@@ -188,15 +184,12 @@ create policy see on holdfast_hub.versions for select to :readers
 create policy see on holdfast_hub.applied for select to :readers
   using (
     team_id = (select holdfast_hub.my_team())
-    and (
-      exists (
-        select from holdfast_hub.machines m
-         where m.number = machine_number and m.person_id = (select holdfast_hub.me())
-      )
-      or exists (
-        select from holdfast_hub.versions v
-         where v.project_id = applied.project_id and v.audience = 'team' and v.recipient = ''
-      )
+    and coalesce(
+      (select true from holdfast_hub.machines m
+        where m.number = machine_number and m.person_id = (select holdfast_hub.me()) limit 1),
+      (select true from holdfast_hub.versions v
+        where v.project_id = applied.project_id and v.audience = 'team' and v.recipient = '' limit 1),
+      false
     )
   );
 create policy see on holdfast_hub.audit for select to :readers

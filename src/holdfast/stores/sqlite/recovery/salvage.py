@@ -31,9 +31,9 @@ from holdfast.stores.codec import (
     decode_texts,
     from_iso,
 )
+from holdfast.stores.sql.events import message_id
+from holdfast.stores.sql.forgetting import BLOCK_BYTES
 from holdfast.stores.sqlite.database import Database, run, translated
-from holdfast.stores.sqlite.events import message_id
-from holdfast.stores.sqlite.forgetting import BLOCK_BYTES
 from holdfast.stores.sqlite.recovery.raw_pages import PageFile, PageRecord, Value
 from holdfast.stores.sqlite.schema import Migration, shipped, step
 from holdfast.stores.sqlite.store import SqliteStore

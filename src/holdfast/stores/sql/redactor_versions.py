@@ -1,4 +1,4 @@
-"""Redactor versions in SQLite: which redactor processed each row, and rewriting the rows of an older one.
+"""Redactor versions in SQL: which redactor processed each row, and rewriting the rows of an older one.
 
 What is a secret is decided elsewhere. A row and its mark change in one transaction, so a process that is
 killed half-way leaves each row either unchanged or done. The salts of hashes are here too.
@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import TypeAlias
 
 from holdfast.core.agent_log.records import map_record
 from holdfast.lazy_dataclass import dataclass
-from holdfast.stores.base import Change, Redaction, Rewritten, StoredText
-from holdfast.stores.codec import identity_hash, map_document, map_session, subject_hash, texts_of
-from holdfast.stores.sqlite.database import Bindings, Database
+from holdfast.stores.base import Change, Redaction, Rewritten
+from holdfast.stores.codec import identity_hash, map_document, map_session, subject_hash
+from holdfast.stores.sql.database import Bindings, SqlDatabase
 
 _Map: TypeAlias = Callable[[str, Callable[[str], str]], str]
 
@@ -23,7 +22,7 @@ _Map: TypeAlias = Callable[[str, Callable[[str], str]], str]
 class Redactions:
     """The column `redactor` of every table that has one, and the secrets in `facts`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
 
     def secret(self, name: str, fresh: bytes) -> bytes:
@@ -31,7 +30,7 @@ class Redactions:
         if fact is None:
             self._add_secret(name, fresh)
             fact = self._database.row(_FACT, {"name": name})
-        return bytes(fact[0]) if fact else fresh
+        return _secret_of(fact[0]) if fact else fresh
 
     def redaction(self, redactor: str) -> Redaction:
         rows = self._database.rows(_COUNT, {"redactor": redactor})
@@ -53,9 +52,6 @@ class Redactions:
             changes += mapped != texts
         return Rewritten(row_count, changes)
 
-    def texts(self) -> Iterator[StoredText]:
-        return texts_in(self._database)
-
     def fact(self, name: str) -> str:
         row = self._database.row(_FACT, {"name": name})
         return str(row[0]) if row else ""
@@ -71,11 +67,16 @@ class Redactions:
 
     def _add_secret(self, name: str, fresh: bytes) -> None:
         bindings: Bindings = {"name": name, "value": fresh}
-        if self._database.connection.in_transaction:
-            self._database.write(_ADD_FACT, bindings)
+        if self._database.is_writing:
+            self._database.write(PUT_FIRST, bindings)
             return
         with self._database.writing():
-            self._database.write(_ADD_FACT, bindings)
+            self._database.write(PUT_FIRST, bindings)
+
+
+def _secret_of(value: str | bytes) -> bytes:
+    """A secret as it was stored: where a fact is always a text, in hexadecimal digits."""
+    return bytes.fromhex(value) if isinstance(value, str) else bytes(value)
 
 
 def _nothing(*_: str) -> Bindings:
@@ -109,7 +110,7 @@ select value
  where name = :name
 """
 
-_ADD_FACT = """
+PUT_FIRST = """
 insert into facts (name, value)
 values (:name, :value)
 on conflict (name) do nothing
@@ -277,6 +278,18 @@ update memories
     derived=_what_a_memory_says,
 )
 
+WRITE_DOCUMENT = """
+delete from vectors
+ where document = :row
+   and document in (select number from documents where text <> :text0);
+update documents
+   set vectored = case when text = :text0 then vectored else 0 end,
+       text     = :text0,
+       source   = :text1,
+       redactor = :redactor
+ where number = :row
+"""
+
 # The document of a checkpoint or a memory has no session of its own; its tags must be those of the other's.
 _DOCUMENTS = _Table(
     stale="""
@@ -297,17 +310,7 @@ select coalesce(nullif(documents.session_key, ''), session_checkpoints.session_k
     on memories.id = documents.id
  where number = :row
 """,
-    write="""
-delete from vectors
- where document = :row
-   and document in (select number from documents where text <> :text0);
-update documents
-   set vectored = iif(text = :text0, vectored, 0),
-       text     = :text0,
-       source   = :text1,
-       redactor = :redactor
- where number = :row
-""",
+    write=WRITE_DOCUMENT,
     maps=(_plain, _plain),
 )
 
@@ -361,38 +364,3 @@ _TABLES = (
     *(_SESSIONS, _CHECKPOINTS, _RECEIPTS, _MEMORIES, _DOCUMENTS, _FILE_EDITS, _SHARED_VERSIONS),
     *(_MESSAGES, _LOGS),
 )
-
-
-def texts_in(database: Database) -> Iterator[StoredText]:
-    """Every text of every column of every table; of a JSON document, each text in it."""
-    for (table,) in database.rows(_TEXT_TABLES):
-        columns = [str(name) for _, name, *_ in database.rows(f'pragma table_info("{table}")')]
-        # The names come from Holdfast's own schema.
-        for row in database.each(f'select * from "{table}"'):  # noqa: S608
-            for column, value in zip(columns, row, strict=True):
-                if isinstance(value, str):
-                    yield from (StoredText(f"{table}.{column}", text) for text in _texts(value))
-
-
-def texts_of_copy(path: Path) -> Iterator[StoredText]:
-    """The same for a copy of the database, read-only; StoreCorrupt if it cannot be read."""
-    database = Database.to_look_at(path)
-    try:
-        yield from texts_in(database)
-    finally:
-        database.close()
-
-
-def _texts(value: str) -> Iterator[str]:
-    return texts_of(value) if value[:1] in ("{", "[") else iter((value,))
-
-
-# Neither what an index keeps for itself, nor a view of it.
-_TEXT_TABLES = """
-select name
-  from pragma_table_list
- where schema = 'main'
-   and type = 'table'
-   and name not like 'sqlite!_%' escape '!'
- order by name
-"""

@@ -1,4 +1,4 @@
-"""Checkpoints in SQLite, and the receipts of the briefs that were made from them."""
+"""Checkpoints in SQL, and the receipts of the briefs that were made from them."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from holdfast.stores.codec import (
     from_iso,
     to_iso,
 )
-from holdfast.stores.sqlite.database import Bindings, Database, Row
+from holdfast.stores.sql.database import Bindings, Row, SqlDatabase
 
 
 class Checkpoints:
     """The tables `session_checkpoints` and `receipts`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
 
     def add_checkpoint(self, checkpoint: Checkpoint, redactor: str = UNREDACTED) -> None:
@@ -147,7 +147,7 @@ def receipt_of(row: Row) -> Receipt:
 _ADD_CHECKPOINT = """
 insert into session_checkpoints (
     id, session_key, harness, project, project_normalized, trigger, digest, prompt_count, memory_queries,
-    recent_remembers, created_at, project_id, worktree_id, window, words, outline, redactor
+    recent_remembers, created_at, project_id, worktree_id, "window", words, outline, redactor
 ) values (
     :id, :session, :harness, :project, :project_normalized, :trigger, :digest, :prompt_count, :memory_queries,
     :recent_remembers, :created_at, :project_id, :worktree_id, :window, :words, :outline, :redactor
@@ -162,7 +162,7 @@ update session_checkpoints
 
 READ = """
 select id, session_key, harness, project, project_normalized, project_id, worktree_id, trigger, digest,
-       prompt_count, memory_queries, recent_remembers, window, created_at, words, outline
+       prompt_count, memory_queries, recent_remembers, "window", created_at, words, outline
   from session_checkpoints
 """
 
@@ -190,10 +190,10 @@ _TRIM_CHECKPOINTS = """
 delete from session_checkpoints
  where id in (
        select id
-         from session_checkpoints
-        where session_key = :session
-        order by created_at desc, rowid desc
-        limit -1 offset :keep
+         from (select id, row_number() over (order by created_at desc, rowid desc) as place
+                 from session_checkpoints
+                where session_key = :session) as own
+        where place > :keep
        )
 """
 
@@ -218,14 +218,14 @@ delete from session_checkpoints as old
 
 _ADD_RECEIPT = """
 insert into receipts (
-    id, session_key, window, reason, predecessor, created_at, budget, text, items, redactor
+    id, session_key, "window", reason, predecessor, created_at, budget, text, items, redactor
 ) values (
     :id, :session, :window, :reason, :predecessor, :created_at, :budget, :text, :items, :redactor
 )
 """
 
 READ_RECEIPT = """
-select id, session_key, window, reason, predecessor, created_at, budget, text, items
+select id, session_key, "window", reason, predecessor, created_at, budget, text, items
   from receipts
 """
 
@@ -239,7 +239,7 @@ _RECEIPTS_OF_SESSION = f"""
 _RECEIPTS_IN_WINDOW = f"""
 {READ_RECEIPT}
  where session_key = :session
-   and window = :window
+   and "window" = :window
  order by created_at desc, rowid desc
  limit :limit
 """

@@ -1,4 +1,4 @@
-"""File edits in SQLite, which session changed which file and why, and the work of imported sessions."""
+"""File edits in SQL, which session changed which file and why, and the work of imported sessions."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from holdfast.core.events.event import Action
 from holdfast.core.evidence.file_edits import CallSettled, EditUpdate, FileEdit, FileExplained
 from holdfast.stores.base import UNREDACTED, ChangedFile
 from holdfast.stores.codec import clean, decode_name, encode_texts
-from holdfast.stores.sqlite.database import Bindings, Database, Row
+from holdfast.stores.sql.database import Bindings, Row, SqlDatabase
 
 
 class FileEdits:
     """The tables `file_edits` and `imported_work`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
 
     def update_file_edits(
@@ -114,12 +114,18 @@ on conflict (session_key, record_id, path) do update
        renamed_to = excluded.renamed_to,
        at         = excluded.at,
        asked_at   = excluded.asked_at,
-       done       = max(done, excluded.done),
-       marks      = iif(excluded.marks <> x'', excluded.marks, marks),
+       done       = case when excluded.done > file_edits.done then excluded.done else file_edits.done end,
+       marks      = case when length(excluded.marks) > 0 then excluded.marks else file_edits.marks end,
        asked      = excluded.asked,
-       reason     = iif(excluded.strength >= strength, excluded.reason, reason),
-       strength   = max(strength, excluded.strength),
-       redactor   = iif(excluded.redactor = redactor, redactor, '0')
+       reason     = case
+                      when excluded.strength >= file_edits.strength then excluded.reason
+                      else file_edits.reason
+                    end,
+       strength   = case
+                      when excluded.strength > file_edits.strength then excluded.strength
+                      else file_edits.strength
+                    end,
+       redactor   = case when excluded.redactor = file_edits.redactor then file_edits.redactor else '0' end
 """
 
 _DONE = """
@@ -141,7 +147,7 @@ _EXPLAIN = """
 update file_edits
    set reason   = :reason,
        strength = :strength,
-       redactor = iif(:redactor = redactor, redactor, :nobody)
+       redactor = case when :redactor = redactor then redactor else :nobody end
  where session_key = :session
    and :path in (path, renamed_to)
    and at between :since and :until

@@ -1,4 +1,4 @@
-"""Vectors in SQLite: cached in memory on first use, and compared all at once.
+"""Vectors in SQL: cached in memory on first use, and compared all at once.
 
 A row of the table never changes and no number is reused. So the cache is updated by reading the rows after
 its last one. Deleted rows are noticed when their documents are looked up; after many deletions everything is
@@ -17,7 +17,7 @@ import simsimd
 
 from holdfast.stores.base import Within
 from holdfast.stores.codec import packed
-from holdfast.stores.sqlite.database import Database
+from holdfast.stores.sql.database import SqlDatabase
 
 _NATIVE: Final[Any] = simsimd
 """Its types name numpy's arrays, and numpy need not be installed."""
@@ -69,7 +69,7 @@ class VectorBlock:
 class Vectors:
     """The table `vectors` as far as it was asked for: those of one length."""
 
-    def __init__(self, database: Database, size: int) -> None:
+    def __init__(self, database: SqlDatabase, size: int) -> None:
         self._database = database
         self.size = size
         self._gone_before = self._gone()

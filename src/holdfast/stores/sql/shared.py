@@ -1,6 +1,6 @@
-"""Sharing in SQLite: announcements of changed rows, the versions of shared items, and cursors.
+"""Sharing in a store: announcements of changed rows, the versions of shared items, and cursors.
 
-Triggers of the schema announce rows; see `0012_sharing.sql`.
+Triggers of the schema announce rows.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from holdfast.core.sharing.versions import WRITTEN_AGAIN, resolve
 from holdfast.stores.base import PageMark
 from holdfast.stores.codec import decode_name
 from holdfast.stores.shared import Announcement, ItemKey, SharedWithin, StoredVersion
-from holdfast.stores.sqlite.database import Bindings, Database, Row
+from holdfast.stores.sql.database import Bindings, Row, SqlDatabase
 
 
 class SharedRows:
     """The tables of sharing."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
 
     def share_kinds(self, project_id: str, kinds: Collection[SharedKind]) -> None:

@@ -1,4 +1,4 @@
-"""Sessions and sites in SQLite: the state of each session, which continues which, and where projects are."""
+"""Sessions and sites in SQL: the state of each session, which continues which, and where projects are."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from holdfast.core.session.session import Phase, Process, Session
 from holdfast.core.sharing.identity import SharedName
 from holdfast.stores.base import UNREDACTED, Lineage
 from holdfast.stores.codec import decode_session, decode_texts, encode_session, encode_texts
-from holdfast.stores.sqlite.database import Bindings, Database, Row
+from holdfast.stores.sql.database import Bindings, Row, SqlDatabase
 
 
 class Sessions:
     """The tables `sessions` and `lineage`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
         self._decoded = DecodedSessions()
 
@@ -149,7 +149,7 @@ on conflict (key) do update
        transcript  = excluded.transcript,
        pid         = excluded.pid,
        pid_start   = excluded.pid_start,
-       redactor    = iif(:redactor in ('', redactor), redactor, :nobody)
+       redactor    = case when :redactor in ('', sessions.redactor) then sessions.redactor else :nobody end
 """
 
 _SESSIONS = """
@@ -234,7 +234,7 @@ select child, parent, kind, at
 class Sites:
     """The tables `sites` and `shared_names`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
 
     def sites(self) -> list[Site]:
@@ -254,6 +254,7 @@ class Sites:
 
     def put_site(self, site: Site) -> None:
         columns = {**asdict(site), **asdict(site.marks), "remotes": encode_texts(site.marks.remotes)}
+        columns["is_git"] = int(site.is_git)
         del columns["marks"]
         self._database.write(_PUT_SITE, columns)
 
@@ -267,7 +268,7 @@ class Sites:
         return count
 
     def put_shared_name(self, name: SharedName) -> None:
-        self._database.write(_PUT_SHARED_NAME, asdict(name))
+        self._database.write(_PUT_SHARED_NAME, {**asdict(name), "is_bound": int(name.is_bound)})
 
     def shared_names(self, project_id: str) -> list[SharedName]:
         rows = self._database.rows(_SHARED_NAMES, {"project_id": project_id})
@@ -333,13 +334,27 @@ _SITES_LIKE = f"""{_READ}
 """
 
 _PUT_SITE = """
-insert or replace into sites (
+insert into sites (
     location, project_id, anchor, root, is_git, device, inode, born, first_entry, began_at, remotes,
     first_seen_at, last_seen_at, left_at, moved_from
 ) values (
     :location, :project_id, :anchor, :root, :is_git, :device, :inode, :born, :first_entry, :began_at,
     :remotes, :first_seen_at, :last_seen_at, :left_at, :moved_from
 )
+on conflict (location, project_id) do update
+   set anchor        = excluded.anchor,
+       root          = excluded.root,
+       is_git        = excluded.is_git,
+       device        = excluded.device,
+       inode         = excluded.inode,
+       born          = excluded.born,
+       first_entry   = excluded.first_entry,
+       began_at      = excluded.began_at,
+       remotes       = excluded.remotes,
+       first_seen_at = excluded.first_seen_at,
+       last_seen_at  = excluded.last_seen_at,
+       left_at       = excluded.left_at,
+       moved_from    = excluded.moved_from
 """
 
 _FORGET_SITES = """
@@ -371,9 +386,12 @@ delete from shared_names
 _PUT_SHARED_NAME = """
 insert into shared_names (project_id, name, is_bound, first_seen_at, last_seen_at)
 values (:project_id, :name, :is_bound, :first_seen_at, :last_seen_at)
-on conflict do update
-   set is_bound = excluded.is_bound,
-       last_seen_at = max(last_seen_at, excluded.last_seen_at)
+on conflict (project_id, name) do update
+   set is_bound     = excluded.is_bound,
+       last_seen_at = case
+                        when excluded.last_seen_at > shared_names.last_seen_at then excluded.last_seen_at
+                        else shared_names.last_seen_at
+                      end
 """
 
 _SHARED_NAMES = """

@@ -1,4 +1,4 @@
-"""Forgetting in SQLite: delete sessions, erase forgotten wordings, and leave no byte of either in the files.
+"""Forgetting in SQL: delete sessions, and erase forgotten wordings.
 
 Forgotten wordings are taken out of every row, and known as hashes from then on.
 
@@ -21,10 +21,11 @@ from holdfast.core.memory.memory import asked_to_remember, read
 from holdfast.core.memory.passages import LENGTH, SPEAKER
 from holdfast.core.memory.wordings import FORGOTTEN, Fingerprint, Wordings
 from holdfast.core.session.session import Session
-from holdfast.errors import StoreLocked
+from holdfast.core.sharing.items import SharedKind
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import names_one_of
 from holdfast.stores.codec import (
+    decode_name,
     decode_session,
     decode_texts,
     encode_session,
@@ -36,17 +37,20 @@ from holdfast.stores.codec import (
     subject_hash,
 )
 from holdfast.stores.forgettable import EVERYTHING, Dropped, ForgottenWording, memory_name, project_name
-from holdfast.stores.sqlite.database import Bindings, Database
+from holdfast.stores.sql.database import CHECKPOINT_AT, Bindings, SqlDatabase
+from holdfast.stores.sql.shared import SharedRows
 
 
 class Forgetting:
     """The table `forgotten`, and deletion from all the others."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
 
     def keys(self) -> list[str]:
-        return self._keys(_KEYS, {})
+        # What is left of a session may be what others inherited from it.
+        inherited = (key for _, metadata in self._database.rows(_HEIRS) for key in _inherited(metadata))
+        return sorted({*self._keys(_KEYS, {}), *inherited})
 
     def keys_of_project(self, project_id: str) -> list[str]:
         return self._keys(_KEYS_OF_PROJECT, {"project_id": project_id})
@@ -70,7 +74,7 @@ class Forgetting:
             self._database.write(_PUT_METADATA, {"key": heir.key, "metadata": metadata})
         # What they were given and gave told of what they inherited.
         with_heirs: Bindings = {"keys": encode_texts((*keys, *(heir.key for heir, _ in heirs)))}
-        self._database.write(_FORGET_BRIEFS, with_heirs)
+        self._forget_briefs(with_heirs)
         self._database.write(_FORGET_LINEAGE, chosen)
         return Dropped(
             memories=self._database.write(_FORGET_MEMORIES, chosen),
@@ -84,6 +88,8 @@ class Forgetting:
 
     def forget_project(self, project_id: str, at: int) -> Dropped:
         self._note(project_name(project_id), at, "")
+        self._take_back(_OWN_DOCUMENTS_OF_PROJECT, {"project_id": project_id})
+        self._database.write(_EMPTY_SHARED_OF_PROJECT, {"project_id": project_id})
         return Dropped(
             documents=self._database.write(_FORGET_DOCUMENTS_OF_PROJECT, {"project_id": project_id}),
             memories=self._database.write(_FORGET_MEMORIES_OF_PROJECT, {"project_id": project_id}),
@@ -92,6 +98,7 @@ class Forgetting:
     def forget_all(self, at: int) -> Dropped:
         self._forget_sources(lambda _: True, at)
         self._note(EVERYTHING, at, "")
+        self._take_back(_OWN_DOCUMENTS, {})
         dropped = self.forget(self.keys(), at)
         memories = dropped.memories + self._database.write("delete from memories", {})
         documents = dropped.documents + self._database.write("delete from documents", {})
@@ -101,20 +108,6 @@ class Forgetting:
     def forgotten_at(self, key: str) -> int:
         row = self._database.row(_FORGOTTEN, {"name": hashed(key)})
         return int(row[0]) if row else 0
-
-    def scrub(self) -> None:
-        path = self._database.path
-        large = self._database.size > _LARGE
-        # What SQLite needs for a moment goes into memory; for a large store, into a file without a name.
-        self._database.rows(f"pragma temp_store = {'default' if large else 'memory'}")
-        self._database.rows("insert into documents_text(documents_text) values ('rebuild')")
-        self._database.rows("vacuum")
-        row = self._database.row("pragma wal_checkpoint(truncate)")
-        if row is not None and row[0]:
-            raise StoreLocked(
-                f"the store at `{path}` is being read by another process, so its log cannot be emptied",
-                hint="try again in a moment",
-            )
 
     def _disinherited(self, keys: frozenset[str]) -> Iterator[tuple[Session, Trail]]:
         """The sessions that inherited work from one of these, each with its trail without that work."""
@@ -131,6 +124,17 @@ class Forgetting:
                 self._note(source, at, cursor)
                 self._database.write("delete from cursors where source = :source", {"source": source})
 
+    def _take_back(self, sql: str, bindings: Bindings) -> None:
+        """Announce the removal of documents that hubs have: their files go with the project."""
+        shared = SharedRows(self._database)
+        for kind, id, project_id in self._database.rows(sql, bindings):
+            shared.announce(decode_name(SharedKind, kind), str(id), str(project_id), 0)
+
+    def _forget_briefs(self, chosen: Bindings) -> None:
+        """Empty the briefs about these sessions that the transcripts of others showed."""
+        for row, data in self._database.rows(_BRIEFS_SEEN, chosen):
+            self._database.write(_PUT_DATA, {"row": row, "data": _without_text(data)})
+
     def _note(self, name: str, at: int, cursor: str) -> None:
         self._database.write(_NOTE, {"name": hashed(name), "at": at, "cursor": cursor})
 
@@ -138,7 +142,15 @@ class Forgetting:
         return [str(key) for (key,) in self._database.rows(sql, bindings)]
 
 
-_LARGE = 256 * 1024 * 1024
+def _inherited(metadata: str) -> tuple[str, ...]:
+    """The keys of the sessions whose work a session inherited."""
+    return tuple(decode_session(metadata).trail.inherits)
+
+
+def _without_text(data: str) -> str:
+    fields: dict[str, object] = msgspec.json.decode(data)
+    return msgspec.json.encode({**fields, "text": ""}).decode()
+
 
 _NOTE = """
 insert into forgotten (name, at, cursor)
@@ -166,13 +178,8 @@ update sessions
  where key = :key
 """
 
-# What is left of a session may be what others inherited from it.
 _KEYS = """
 select key from sessions
- union
-select value
-  from sessions, json_each(metadata, '$.trail.inherits')
- where instr(metadata, '"inherits":["') > 0
  union
 select session_key from session_checkpoints
  union
@@ -200,9 +207,9 @@ select session_key from file_edits where project_id = :project_id
 """
 
 # A session that was pruned is as old as the last that is left of it.
-_KEYS_BEFORE = """
+_KEYS_BEFORE = f"""
 with left_behind as (
-       select session_key as key, cast(round(unixepoch(created_at, 'subsec') * 1000) as integer) as at
+       select session_key as key, {CHECKPOINT_AT} as at
          from session_checkpoints
         union all
        select session_key, created_at
@@ -229,7 +236,7 @@ select key
  group by key
 having max(at) < :before
  order by 1
-"""
+"""  # noqa: S608 - both parts are ours
 
 _TRANSCRIPTS = """
 select transcript
@@ -238,16 +245,21 @@ select transcript
    and transcript <> ''
 """
 
-# Where another session was given a brief that told of these, its transcript showed that brief.
-_FORGET_BRIEFS = """
-update messages
-   set data = json_set(data, '$.text', '')
+_BRIEFS_SEEN = """
+select rowid, data
+  from messages
  where type = 'brief_seen'
    and session_key in (
        select session_key
          from receipts
         where predecessor in (select value from json_each(:keys))
        )
+"""
+
+_PUT_DATA = """
+update messages
+   set data = :data
+ where rowid = :row
 """
 
 _FORGET_LINEAGE = """
@@ -309,6 +321,29 @@ delete from memories
  where project_id = :project_id
 """
 
+# A continuity is announced by its project's shared name, which also stands for the project: that is gone.
+_OWN_DOCUMENTS = """
+select distinct kind, case when kind = 'continuity' then project else item_id end, project
+  from shared_versions
+ where is_mine = 1
+   and is_removed = 0
+   and kind in ('handoff', 'continuity')
+"""
+
+_OF_PROJECT = """
+   and project in (select name from shared_names where project_id = :project_id)
+   and project not in (select name from shared_names where project_id <> :project_id)
+"""
+
+_OWN_DOCUMENTS_OF_PROJECT = f"{_OWN_DOCUMENTS}{_OF_PROJECT}"
+
+_EMPTY_SHARED_OF_PROJECT = f"""
+update shared_versions
+   set body = ''
+ where body <> ''
+{_OF_PROJECT}
+"""  # noqa: S608 - both parts are ours
+
 _FORGET_THE_REST = """
 delete from lineage;
 delete from imported_work;
@@ -331,7 +366,7 @@ _Eraser: TypeAlias = Callable[[Sequence[str], Wordings], tuple[str, ...]]
 class Erasing:
     """The tables `forgotten_wordings` and `memory_wordings`, and every text in the others."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
 
     def forget_memory(self, id: str, at: int) -> Dropped:
@@ -402,7 +437,7 @@ class Erasing:
             after = wordings.removed(str(reason))
             if after != reason:
                 self._database.write("delete from skipped where reason = :reason", {"reason": reason})
-                self._database.write(_COUNT_SKIPPED, {"reason": after, "times": times})
+                self._database.write(COUNT_SKIPPED, {"reason": after, "times": times})
                 changes += 1
         return changes
 
@@ -449,7 +484,7 @@ _NOTE_WORDING = """
 insert into forgotten (name, at, cursor)
 values (:name, :at, '')
 on conflict (name) do update
-   set at = max(at, excluded.at)
+   set at = case when excluded.at > forgotten.at then excluded.at else forgotten.at end
 """
 
 # A source's name is noted with how far it was read, which holds for this store alone.
@@ -469,8 +504,14 @@ _PUT_WORDING = """
 insert into forgotten_wordings (blocks, words, alone, at, lifted_at)
 values (:blocks, :words, :alone, :at, :lifted_at)
 on conflict (blocks) do update
-   set at        = max(at, excluded.at),
-       lifted_at = max(lifted_at, excluded.lifted_at)
+   set at        = case
+                     when excluded.at > forgotten_wordings.at then excluded.at
+                     else forgotten_wordings.at
+                   end,
+       lifted_at = case
+                     when excluded.lifted_at > forgotten_wordings.lifted_at then excluded.lifted_at
+                     else forgotten_wordings.lifted_at
+                   end
 """
 
 _MEMORY_WORDINGS = """
@@ -514,11 +555,11 @@ select number, text, source
  order by place, number
 """
 
-_COUNT_SKIPPED = """
+COUNT_SKIPPED = """
 insert into skipped (reason, times)
 values (:reason, :times)
 on conflict (reason) do update
-   set times = times + excluded.times
+   set times = skipped.times + excluded.times
 """
 
 _SESSIONS = _Table(
@@ -607,6 +648,16 @@ update memories
     derived=_of_memory,
 )
 
+WRITE_DOCUMENT = """
+delete from vectors
+ where document = :row;
+update documents
+   set vectored = 0,
+       text     = :text0,
+       source   = :text1
+ where number = :row
+"""
+
 _DOCUMENTS = _Table(
     read="""
 select number, kind, text, source
@@ -615,15 +666,7 @@ select number, kind, text, source
  order by number
  limit :limit
 """,
-    write="""
-delete from vectors
- where document = :row;
-update documents
-   set vectored = 0,
-       text     = :text0,
-       source   = :text1
- where number = :row
-""",
+    write=WRITE_DOCUMENT,
     erased=lambda texts, wordings: (
         erased_found(texts[0], texts[1], wordings),
         wordings.removed(texts[2]),

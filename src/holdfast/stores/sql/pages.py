@@ -1,4 +1,4 @@
-"""Pages in SQLite: everything stored, read from a mark on, and counted."""
+"""Pages in SQL: everything stored, read from a mark on, and counted."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from holdfast.stores.base import (
     Within,
 )
 from holdfast.stores.codec import decode_event, decode_session, to_iso
-from holdfast.stores.sqlite import checkpoints, indexing, memories
-from holdfast.stores.sqlite.database import Bindings, Database
-from holdfast.stores.sqlite.documents import where
+from holdfast.stores.sql import checkpoints, indexing, memories
+from holdfast.stores.sql.database import CHECKPOINT_AT, Bindings, SqlDatabase
+from holdfast.stores.sql.documents import where
 
 
 class Pages:
     """All tables that can be listed."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
 
     def checkpoint(self, id: str) -> Checkpoint | None:
@@ -197,26 +197,26 @@ select project_id
  limit 1
 """
 
-_HEADS = """
+_HEADS = f"""
 select * from (
     select 'session', key, key, updated_at from sessions order by updated_at desc, key desc limit :limit
-)
+) as latest_sessions
 union all
 select * from (
-    select 'checkpoint', id, session_key, cast(round(unixepoch(created_at, 'subsec') * 1000) as integer)
+    select 'checkpoint', id, session_key, {CHECKPOINT_AT}
       from session_checkpoints
      order by created_at desc, id desc
      limit :limit
-)
+) as latest_checkpoints
 union all
 select * from (
     select 'brief', id, session_key, created_at from receipts order by created_at desc, id desc limit :limit
-)
+) as latest_briefs
 union all
 select * from (
     select 'memory', id, session_key, created_at from memories order by created_at desc, id desc limit :limit
-)
-"""
+) as latest_memories
+"""  # noqa: S608 - both parts are ours
 
 _READ_IDS: Final = {
     RowKind.SESSION: ("select key from sessions", "key"),
@@ -248,7 +248,7 @@ select (select count(*) from sessions),
 _CAPTURED = """
 select harness,
        count(*),
-       sum(phase = :live),
+       count(*) filter (where phase = :live),
        max(updated_at),
        (select coalesce(max(given.created_at), 0)
           from receipts as given
@@ -262,7 +262,7 @@ select harness,
 _ACTIVITY = """
 select (select count(*) from sessions where updated_at >= :first and updated_at < :after),
        (select count(*) from session_checkpoints where created_at >= :first_iso and created_at < :after_iso),
-       (select count(distinct session_key || ' ' || window)
+       (select count(distinct session_key || ' ' || "window")
           from receipts
          where created_at >= :first
            and created_at < :after
@@ -290,7 +290,7 @@ with recursive days (day) as (
 select day,
        (select count(*)
           from session_checkpoints
-         where created_at >= max(day, :since)
+         where created_at >= case when day > :since then day else :since end
            and created_at < day || '~')
   from days
  where day is not null

@@ -1,4 +1,4 @@
-"""Memories in SQLite. `documents.py` has the documents by which they are found."""
+"""Memories in SQL. `documents.py` has the documents by which they are found."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Final
 from holdfast.core.memory.memory import Label, Memory, MemoryKind, MemoryScope
 from holdfast.stores.base import UNREDACTED, Within
 from holdfast.stores.codec import decode_name, decode_texts, encode_texts, identity_hash, subject_hash
-from holdfast.stores.sqlite.database import Bindings, Database, Row
-from holdfast.stores.sqlite.documents import where
+from holdfast.stores.sql.database import Bindings, Row, SqlDatabase
+from holdfast.stores.sql.documents import where
 
 
 class Memories:
     """The table `memories`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
 
     def put_memory(self, memory: Memory, redactor: str = "") -> None:
@@ -69,7 +69,7 @@ def _columns(memory: Memory) -> Bindings:
         "kind": memory.kind.value,
         "created_at": memory.created_at,
         "importance": memory.importance,
-        "pinned": memory.pinned,
+        "pinned": int(memory.pinned),
         "seen": memory.seen,
         "seen_at": memory.seen_at,
         "found": memory.found,
@@ -160,7 +160,7 @@ on conflict (id) do update
        tags          = excluded.tags,
        identity      = excluded.identity,
        subject       = excluded.subject,
-       redactor      = coalesce(nullif(:redactor, ''), redactor),
+       redactor      = coalesce(nullif(:redactor, ''), memories.redactor),
        text          = excluded.text
 """
 

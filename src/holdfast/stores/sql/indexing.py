@@ -1,4 +1,4 @@
-"""Indexing in SQLite: sessions that are to be indexed, their stored passages, recalls of them, and scores."""
+"""Indexing in SQL: sessions that are to be indexed, their stored passages, recalls of them, and scores."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from holdfast.core.events.event import Event
 from holdfast.core.session.score import SessionScore, Start
 from holdfast.stores.base import RECORDS, RecordsKept
 from holdfast.stores.codec import decode_event, decode_name, encode_texts
-from holdfast.stores.sqlite.database import Bindings, Database, Row
+from holdfast.stores.sql.database import Bindings, Row, SqlDatabase
 
 
 class Records:
     """The tables `unindexed`, `recalls` and `session_scores`, and the documents that sessions left."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
 
     def unindexed(self, before: int, limit: int) -> list[str]:
@@ -127,7 +127,7 @@ delete from documents
                       at,
                       sum(octet_length(text)) over (order by at desc, number desc) as bytes
                  from documents
-                where kind in (select value from json_each(:kinds)))
+                where kind in (select value from json_each(:kinds))) as sized
         where bytes > :most
         order by at, number
         limit :limit
@@ -135,9 +135,11 @@ delete from documents
 """
 
 _ADD_RECALLS = """
-insert or ignore into recalls (session_key, document_id, at)
+insert into recalls (session_key, document_id, at)
 select :session, value, :at
   from json_each(:ids)
+ where true
+on conflict (session_key, document_id) do nothing
 """
 
 _RECALLS = """
@@ -148,13 +150,26 @@ select document_id, at
 """
 
 _PUT_SCORE = """
-insert or replace into session_scores (
+insert into session_scores (
     session_key, harness, project_id, scored_at, start, agent_events, brief_items, brief_items_used, needed,
     rediscovered, novel_context_count, memories_recalled, memories_used
 ) values (
     :session, :harness, :project_id, :scored_at, :start, :agent_events, :brief_items, :brief_items_used,
     :needed, :rediscovered, :novel_context_count, :memories_recalled, :memories_used
 )
+on conflict (session_key) do update
+   set harness             = excluded.harness,
+       project_id          = excluded.project_id,
+       scored_at           = excluded.scored_at,
+       start               = excluded.start,
+       agent_events        = excluded.agent_events,
+       brief_items         = excluded.brief_items,
+       brief_items_used    = excluded.brief_items_used,
+       needed              = excluded.needed,
+       rediscovered        = excluded.rediscovered,
+       novel_context_count = excluded.novel_context_count,
+       memories_recalled   = excluded.memories_recalled,
+       memories_used       = excluded.memories_used
 """
 
 READ_SCORE = """

@@ -1,4 +1,4 @@
-"""Events and logs in SQLite: the rows of `messages`, and how far each source was read."""
+"""Events and logs in SQL: the rows of `messages`, and how far each source was read."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from holdfast.core.events.event import Event
 from holdfast.core.session.session import Session
 from holdfast.stores.base import UNREDACTED, Novelty
 from holdfast.stores.codec import decode_event, decode_session, encode_event, hashed, kind_of
-from holdfast.stores.sqlite.database import Bindings, Database, Row
+from holdfast.stores.sql.database import Bindings, Row, SqlDatabase
 
 
 class Events:
     """The tables `messages` and `cursors`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
 
     def add_event(self, event: Event, redactor: str = UNREDACTED) -> Novelty:
@@ -156,7 +156,7 @@ on conflict (source) do update
 class Logs:
     """The rows of the table `messages` that are records and not events."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
 
     def add_to_log(self, session: str, records: Sequence[Record], redactor: str = UNREDACTED) -> int:

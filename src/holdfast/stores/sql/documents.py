@@ -1,4 +1,4 @@
-"""Documents in SQLite: texts found by their words or by the similarity of their vectors.
+"""Documents in SQL: texts found by their words or by the similarity of their vectors.
 
 What to search for and how to weigh the two is decided elsewhere. `words.py` knows which of many words are
 worth the time; `vectors.py` compares vectors.
@@ -7,18 +7,18 @@ worth the time; `vectors.py` compares vectors.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from holdfast.core.memory.memory import Merits
 from holdfast.stores.base import UNREDACTED, Hit, SearchDocument, Within
 from holdfast.stores.codec import encode_texts, packed, unit
-from holdfast.stores.sqlite.database import Bindings, Database, Row
-from holdfast.stores.sqlite.words import NEWEST_MOST, SCORED_MOST, Words, any_of
+from holdfast.stores.sql.database import Bindings, Row, SqlDatabase
+from holdfast.stores.sql.words import NEWEST_MOST, SCORED_MOST, TextIndex, Words
 
 if TYPE_CHECKING:
-    from holdfast.stores.sqlite.vectors import Vectors
+    from holdfast.stores.sql.vectors import Vectors
 
 
 class Documents:
@@ -27,8 +27,11 @@ class Documents:
     _words: Words
     _vectors: Vectors | None
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase, index: TextIndex) -> None:
         self._database = database
+        self._index = index
+        self._words = Words(database, index)
+        self._vectors = None
 
     def add_document(self, document: SearchDocument, redactor: str = UNREDACTED) -> None:
         columns: Bindings = {
@@ -39,12 +42,12 @@ class Documents:
             "session": document.session,
             "at": document.at,
             "place": document.place,
-            "vectored": bool(document.vector),
+            "vectored": int(bool(document.vector)),
             "redactor": redactor,
             "source": document.source,
             "text": document.text,
         }
-        self._database.write(_ADD_DOCUMENT, columns)
+        self._database.write(ADD_DOCUMENT, columns)
         self._database.write(_DROP_VECTOR, {"id": document.id})
         if document.vector:
             self._database.write(_ADD_VECTOR, {"id": document.id, "vector": packed(document.vector)})
@@ -70,17 +73,12 @@ class Documents:
         if not words:
             return []
         if limit > SCORED_MOST or self._words.are_few():
-            return self._hits(_SEARCH, words, within, _ALL, limit)
+            return self._index.matches(words, within, limit)
         postings = self._words.rarest(words)
         if any(len(posting.rows) > NEWEST_MOST for posting in postings):
-            return self._hits(
-                _SEARCH_NEWEST, [posting.word for posting in postings], within, NEWEST_MOST, limit
-            )
-        scores = self._words.scores(postings)
-        # Equals stay in the order of their numbers.
-        best = sorted(sorted(scores), key=scores.__getitem__, reverse=True)
-        rows = self._database.rows(_BEST, {**where(within), "numbers": json.dumps(best), "limit": limit})
-        return [Hit(id, scores[number]) for number, id in rows]
+            chosen = [posting.word for posting in postings]
+            return self._index.newest_matches(chosen, within, NEWEST_MOST, limit)
+        return best_hits(self._database, self._words.scores(postings), within, limit)
 
     def nearest(self, vector: Sequence[float], within: Within, limit: int) -> list[Hit]:
         query_vector = unit(vector)
@@ -99,6 +97,10 @@ class Documents:
         self._database.write(_ADD_VECTOR, {"id": id, "vector": packed(vector)})
         self._database.write(_VECTORED, {"id": id})
 
+    def forget_what_is_cached(self) -> None:
+        """Drop what is known in memory of the documents: their rows may have been removed on purpose."""
+        self._words, self._vectors = Words(self._database, self._index), None
+
     def drop_vectors(self) -> None:
         self._database.write("delete from vectors", {})
         self._database.write("update documents set vectored = 0", {})
@@ -108,14 +110,10 @@ class Documents:
         if self._vectors is not None and self._vectors.size == size and not self._database.is_writing:
             return self._vectors
         # Imported here: no hook needs it.
-        vectors: Vectors = import_module("holdfast.stores.sqlite.vectors").Vectors(self._database, size)
+        vectors: Vectors = import_module("holdfast.stores.sql.vectors").Vectors(self._database, size)
         if not self._database.is_writing:
             self._vectors = vectors
         return vectors
-
-    def _hits(self, sql: str, words: Sequence[str], within: Within, scored: int, limit: int) -> list[Hit]:
-        bindings: Bindings = {"query": any_of(words), "scored": scored, "limit": limit}
-        return [Hit(id, score) for id, score in self._database.rows(sql, {**where(within), **bindings})]
 
     def _documents(self, sql: str, bindings: Bindings) -> list[SearchDocument]:
         return [_document(row, None) for row in self._database.rows(sql, bindings)]
@@ -125,6 +123,14 @@ def _document(row: Row, merits: Merits | None) -> SearchDocument:
     """In the order of `_READ`."""
     id, kind, project_id, text, session, at, place, source, worktree_id = row
     return SearchDocument(id, kind, project_id, text, (), session, at, place, source, worktree_id, merits)
+
+
+def best_hits(database: SqlDatabase, scores: Mapping[int, float], within: Within, limit: int) -> list[Hit]:
+    """The documents with the highest scores, by their numbers, among those that are wanted."""
+    # Equals stay in the order of their numbers.
+    best = sorted(sorted(scores), key=scores.__getitem__, reverse=True)
+    rows = database.rows(BEST, {**where(within), "numbers": json.dumps(best), "limit": limit})
+    return [Hit(id, scores[number]) for number, id in rows]
 
 
 def where(within: Within) -> Bindings:
@@ -138,14 +144,14 @@ def where(within: Within) -> Bindings:
     }
 
 
-_WITHIN = """
+WITHIN = """
 (:everywhere or documents.project_id in (select value from json_each(:projects)))
    and (:worktree_id = '' or documents.worktree_id in ('', :worktree_id))
    and (:kinds = '[]' or documents.kind in (select value from json_each(:kinds)))
    and documents.at >= :since
 """
 
-_ADD_DOCUMENT = """
+ADD_DOCUMENT = """
 insert into documents (
     id, kind, project_id, worktree_id, session_key, at, place, vectored, redactor, source, text
 ) values (
@@ -221,7 +227,7 @@ _READ = f"{_COLUMNS}{_FROM}"
 
 _DOCUMENTS = f"""
 {_READ}
- where {_WITHIN}
+ where {WITHIN}
  order by documents.at desc, documents.number desc
  limit :limit
 """
@@ -230,7 +236,7 @@ _DOCUMENTS_BEGINNING = f"""
 {_READ}
  where documents.id >= :first
    and documents.id < :last
-   and {_WITHIN}
+   and {WITHIN}
  order by documents.id
  limit :limit
 """
@@ -269,46 +275,17 @@ with wanted as (
            on beside_them.id = beside.id
         where wanted.kind = 'memory'
        )
-   and {_WITHIN}
+   and {WITHIN}
  order by documents.number
 """  # noqa: S608 - all parts are ours
 
-_ALL = -1
-
-_SEARCH = f"""
-with scored as materialized (
-       select documents.number, bm25(documents_text) as score
-         from documents_text
-        cross join documents
-           on documents.number = documents_text.rowid
-        where documents_text match :query
-          and {_WITHIN}
-        order by documents_text.rowid
-        limit :scored
-     ),
-     best as materialized (
-       select number, score
-         from scored
-        order by score, number
-        limit :limit
-     )
-select documents.id, -best.score
-  from best
- cross join documents
-    on documents.number = best.number
- order by best.score, best.number
-"""  # noqa: S608 - all parts are ours
-
-# The index gives them by their numbers, so that it stops when enough were scored; forwards is the faster way.
-_SEARCH_NEWEST = _SEARCH.replace("order by documents_text.rowid", "order by documents_text.rowid desc")
-
 # The best stand first, in which order json_each gives them, and no more are looked at than are wanted.
-_BEST = f"""
+BEST = f"""
 select documents.number, documents.id
   from json_each(:numbers) as best
  cross join documents
-    on documents.number = best.value
- where {_WITHIN}
+    on documents.number = cast(best.value as bigint)
+ where {WITHIN}
  limit :limit
 """  # noqa: S608 - all parts are ours
 
@@ -317,7 +294,7 @@ select vectors.number, documents.id
   from vectors
   join documents
     on documents.number = vectors.document
- where vectors.number in (select value from json_each(:numbers))
+ where vectors.number in (select cast(value as bigint) from json_each(:numbers))
 """
 
 _WITHOUT_VECTOR = f"""
