@@ -287,7 +287,7 @@ class Agents:
         return self.call("a", action="create", purpose="Finish the report", **more)
 
     def status(self, name: str = NAME) -> str:
-        return handoff.find(identity(str(self.repo)), name).head.status
+        return handoff.find(handoff.all_handoffs(identity(str(self.repo))), name).head.status
 
 
 @pytest.fixture

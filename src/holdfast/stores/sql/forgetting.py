@@ -124,16 +124,16 @@ class Forgetting:
                 self._note(source, at, cursor)
                 self._database.write("delete from cursors where source = :source", {"source": source})
 
+    def _forget_briefs(self, chosen: Bindings) -> None:
+        """Empty the briefs about these sessions that the transcripts of others showed."""
+        for row, data in self._database.rows(_BRIEFS_SEEN, chosen):
+            self._database.write(_PUT_DATA, {"row": row, "data": _without_text(data)})
+
     def _take_back(self, sql: str, bindings: Bindings) -> None:
         """Announce the removal of documents that hubs have: their files go with the project."""
         shared = SharedRows(self._database)
         for kind, id, project_id in self._database.rows(sql, bindings):
             shared.announce(decode_name(SharedKind, kind), str(id), str(project_id), 0)
-
-    def _forget_briefs(self, chosen: Bindings) -> None:
-        """Empty the briefs about these sessions that the transcripts of others showed."""
-        for row, data in self._database.rows(_BRIEFS_SEEN, chosen):
-            self._database.write(_PUT_DATA, {"row": row, "data": _without_text(data)})
 
     def _note(self, name: str, at: int, cursor: str) -> None:
         self._database.write(_NOTE, {"name": hashed(name), "at": at, "cursor": cursor})
