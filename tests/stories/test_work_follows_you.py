@@ -158,6 +158,30 @@ def test_what_is_forgotten_on_one_machine_is_given_on_none(harbour: Harbour) -> 
     assert harbour.desk.starts("s2") == ""
 
 
+def test_nor_by_a_session_that_inherited_it_on_another_machine(harbour: Harbour) -> None:
+    harbour.laptop.starts("s1")
+    harbour.laptop.works("s1")
+    harbour.passes()
+    harbour.desk.starts("s2")
+    harbour.desk.works("s2", "continue", "Looking at the crane.")
+    harbour.passes()
+    stage = harbour.laptop.stage
+    forget(stage.store, stage.home / "holdfast", OneSession("s1"), stage.now)
+    # Until the desk has heard of it, the laptop knows what of the desk's session was forgotten here.
+    at_once = harbour.laptop.starts("at-once")
+    assert "Looking at the crane" in at_once
+    assert missing(at_once) == list(HANDED_ON)
+    harbour.laptop.ends("at-once")
+    harbour.passes()
+    harbour.passes()
+    for desk in (harbour.desk, harbour.laptop):
+        brief = desk.starts(f"after-{desk.name}")
+        assert "Looking at the crane" in brief
+        assert missing(brief) == list(HANDED_ON)
+    texts = [text.text for text in harbour.desk.stage.store.texts()]
+    assert not [text for text in texts if "weigh at the hook" in text]
+
+
 def test_a_handoff_reaches_the_person_whom_it_names_and_no_one_else(harbour: Harbour) -> None:
     harbour.laptop.starts("s1")
     harbour.laptop.works("s1")

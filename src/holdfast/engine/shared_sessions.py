@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +17,7 @@ import msgspec
 from holdfast.core.events.durations import DAY_MS
 from holdfast.core.events.event import Action, Skipped
 from holdfast.core.events.world import Project
+from holdfast.core.evidence.lineage import disinherited
 from holdfast.core.session.checkpoint import own_words
 from holdfast.core.session.session import Session
 from holdfast.core.sharing.bodies import AroundSession, decode_session, encode_session, place_session
@@ -187,7 +189,10 @@ def _read(engine: Engine, project: Project, items: Iterator[StoredVersion]) -> I
         body = decode_session(item.body)
         if not isinstance(body, Skipped):
             placed = place_session(body, project, _clock_ahead(engine, item.key.hub))
-            yield PulledSession(placed, body.around, provenance_of(item))
+            # What was forgotten here may still be in what a machine sent before it heard of that.
+            forgotten = {key for key in body.trail.inherits if engine.store.forgotten_at(key)}
+            session = replace(placed, trail=disinherited(placed.trail, forgotten)) if forgotten else placed
+            yield PulledSession(session, body.around, provenance_of(item))
 
 
 class _HubClock(msgspec.Struct):

@@ -1,4 +1,4 @@
-"""The page of what other machines and teammates shared: sessions, handoffs and memories, with their authors."""
+"""The page of what other machines and teammates shared: handoffs, sessions and memories, with authors."""
 
 from __future__ import annotations
 

@@ -44,15 +44,15 @@ _EMPTY: Final[Mapping[str, Any]] = {
 @command("holdfast status", "holdfast status --json")
 @json_option(
     "Print one JSON document: {ok, problems, harnesses, live, last_checkpoint, last_brief, store, hubs, "
-    "machine, person, project, running, home, spooled, rejected, stopped, set_aside}, and what a running daemon says "
-    "of itself."
+    "machine, person, project, running, home, spooled, rejected, stopped, set_aside}, and what a running "
+    "daemon says of itself."
 )
 def status(*, as_json: bool) -> None:
     """Show how things stand: problems first.
 
     Then the harnesses that are connected, the sessions that are live now and how full their windows are, the
-    last checkpoint and the last brief, the size of the store, how sharing stands, the name by which other machines know this
-    project, this machine, and the daemon. Nothing is started or changed.
+    last checkpoint and the last brief, the size of the store, how sharing with each hub stands, the name by
+    which other machines know this project, this machine, and the daemon. Nothing is started or changed.
     The exit status is 0 if there is no problem, otherwise 1; `holdfast doctor` looks closer.
     """
     where = daemon_requests.home()
