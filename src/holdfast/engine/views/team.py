@@ -14,6 +14,7 @@ from holdfast.core.events.world import Project
 from holdfast.core.sharing.bodies import decode_memory
 from holdfast.core.sharing.items import SharedKind
 from holdfast.core.sharing.provenance import Provenance, provenance_row
+from holdfast.core.text.strings import shortened
 from holdfast.engine.documents.handoff import HandoffFile, received_handoffs
 from holdfast.engine.engine import Engine
 from holdfast.engine.shared_sessions import provenance_of, shared_items_of
@@ -26,6 +27,8 @@ from holdfast.stores.codec import to_iso
 SESSIONS_SHOWN: Final = 40
 HANDOFFS_SHOWN: Final = 40
 MEMORIES_SHOWN: Final = 100
+TEXT_CHARS: Final = 400
+"""How much of a memory is shown; `recall` has all of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +92,7 @@ def _memories(engine: Engine, project: Project) -> Iterator[tuple[Provenance, Ro
             author,
             {
                 "id": item.key.id,
-                "text": body.text,
+                "text": shortened(body.text, TEXT_CHARS),
                 "kind": body.kind,
                 "tags": list(body.tags),
                 "created_at": to_iso(body.created_at or item.at),
