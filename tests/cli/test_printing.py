@@ -119,6 +119,8 @@ def _listed(path: str, prompts: int, *, phase: str) -> dict[str, object]:
     return {
         "short_id": "019f17a5",
         "harness": "claude-code",
+        "person": "",
+        "machine": "",
         "project": path,
         "prompt_count": prompts,
         "windows": 12,
