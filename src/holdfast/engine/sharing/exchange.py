@@ -124,8 +124,8 @@ class _Batch:
 def _push(
     engine: Engine, link: HubLink, shared: SharedProjects, sender: Sender, goes_on: Callable[[], bool]
 ) -> Exchanged:
-    for project in shared.of_hub(link.name):
-        announce_documents(engine, project, sender, engine.clock())
+    for clones in shared.clones(link.name):
+        announce_documents(engine, clones, sender, engine.clock())
     if sender.is_read_only:
         # Its owner may allow more later: until then all of it waits.
         return Exchanged(waiting=sum(engine.store.count_announcements().values()))
