@@ -20,13 +20,13 @@ from holdfast.errors import HoldfastError
 
 
 @group(
-    "holdfast hub init postgresql://admin@db.example/holdfast",
+    "holdfast hub init postgresql://me@db.example/hub",
     "holdfast hub invite ann",
     "holdfast hub join",
     "holdfast hub bind 'shop notes'",
 )
 def hub() -> None:
-    """Share with other machines and people, through a PostgreSQL database that is yours.
+    """Share with other machines and people, through a database of yours.
 
     `bind` says by which name others know a project. By itself that is its git remote, as in
     `github.com/acme/shop`, whichever way the address is written. A project without a remote is known on this

@@ -209,9 +209,9 @@ def test_what_two_machines_changed_at_once_is_named_with_both_versions(person: P
     (conflict,) = state["conflicts"]
     assert {conflict["holds"]["machine"], conflict["other"]["machine"]} == {"laptop", "desk"}
     assert f"holdfast hub history {id}" in person.types("hub", "status").out
-    for each in (person, desk):
-        versions = each.types("hub", "history", id[:8], "--json").json
+    histories = [each.types("hub", "history", id[:8], "--json").json for each in (person, desk)]
+    for versions in histories:
         assert {row["text"] for row in versions} == {"The staging port is 6000.", "The staging port is 7000."}
         assert [row["holds"] for row in versions] == [True, False]
-    assert texts(person) == texts(desk) == [versions[0]["text"]]
+    assert texts(person) == texts(desk) == [histories[0][0]["text"]]
     assert person.types("hub", "history", "nothing").status == 1
