@@ -22,6 +22,7 @@ from tests.daemon.dashboard.visitors import (
     put_hostile,
     put_imported,
     put_passages,
+    put_shared,
     write_handoff,
 )
 
@@ -76,6 +77,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Furnished]:
         put_hostile(found)
         put_edits(found, 70)
         put_failures(found)
+        put_shared(found)
         put_brief_of_everything(found)
         write_handoff(found)
         lodging.start()

@@ -9,7 +9,7 @@ import pytest
 from tests.browser.conftest import Visit
 from tests.browser.install import axe
 from tests.daemon.api.served import Furnished
-from tests.daemon.dashboard.visitors import FAILING_KEY, HOSTILE_KEY, IMPORTED_KEY
+from tests.daemon.dashboard.visitors import FAILING_KEY, HOSTILE_KEY, IMPORTED_KEY, SHARED_KEY
 from tests.daemon.dashboard.visitors import HANDOFF as HANDOFF_NAME
 
 HANDOFF = "/handoffs"
@@ -37,6 +37,8 @@ PAGES = (
     "/continuity",
     "/review",
     HANDOFF,
+    "/team",
+    f"/sessions/{SHARED_KEY}",
     "/stats",
     "/health",
     "/health?deep=1",

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
+
+import msgspec
 
 from holdfast.core.events.durations import DAY_MS
 from holdfast.core.events.event import Action, Skipped
 from holdfast.core.events.world import Project
+from holdfast.core.evidence.lineage import disinherited
 from holdfast.core.session.checkpoint import own_words
 from holdfast.core.session.session import Session
 from holdfast.core.sharing.bodies import AroundSession, decode_session, encode_session, place_session
@@ -32,6 +36,8 @@ from holdfast.stores.base import START, RowKind
 from holdfast.stores.shared import SharedWithin, StoredVersion
 
 CHECKPOINTS_LOOKED_AT: Final = 50
+HUBS_FACT: Final = "hubs"
+"""The fact that holds what is noted of each hub."""
 CLOCKS_DIFFER_MS: Final = DAY_MS
 """How wrong a clock may be before a session is taken for an older one."""
 
@@ -120,6 +126,12 @@ def pulled_named(engine: Engine, name: str) -> PulledSession | None:
     return next(_read(engine, project, iter([item])), None) if item and project else None
 
 
+def pulled_unless_here(engine: Engine, name: str) -> PulledSession | None:
+    """The session of another machine that a person names, unless one of this machine is named."""
+    is_here = not name or engine.store.ids_beginning(RowKind.SESSION, name.strip().rstrip("…"), 1)
+    return None if is_here else pulled_named(engine, name)
+
+
 def _projects_by_name(engine: Engine) -> dict[str, Project]:
     """The project of this machine that has or had each shared name."""
     by_name: dict[str, Project] = {}
@@ -176,4 +188,22 @@ def _read(engine: Engine, project: Project, items: Iterator[StoredVersion]) -> I
             continue
         body = decode_session(item.body)
         if not isinstance(body, Skipped):
-            yield PulledSession(place_session(body, project), body.around, provenance_of(item))
+            placed = place_session(body, project, _clock_ahead(engine, item.key.hub))
+            # What was forgotten here may still be in what a machine sent before it heard of that.
+            forgotten = {key for key in body.trail.inherits if engine.store.forgotten_at(key)}
+            session = replace(placed, trail=disinherited(placed.trail, forgotten)) if forgotten else placed
+            yield PulledSession(session, body.around, provenance_of(item))
+
+
+class _HubClock(msgspec.Struct):
+    """Of what is noted of a hub, how far this machine's clock is ahead of it."""
+
+    clock_ahead: int = 0
+
+
+def _clock_ahead(engine: Engine, hub: str) -> int:
+    try:
+        noted = msgspec.json.decode(engine.store.fact(HUBS_FACT) or "{}", type=dict[str, _HubClock])
+    except msgspec.DecodeError:
+        return 0
+    return noted[hub].clock_ahead if hub in noted else 0

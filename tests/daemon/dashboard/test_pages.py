@@ -28,6 +28,7 @@ PAGES = (
     "/memory?audit=1",
     "/continuity",
     "/review",
+    "/team",
     "/stats",
     "/health",
 )

@@ -13,8 +13,14 @@ from holdfast.core.brief.brief_input import Item
 from holdfast.core.events.event import Action, Origin, ToolCalled, ToolReturned
 from holdfast.core.evidence.file_edits import SAYS_WHY, FileEdit
 from holdfast.core.evidence.trail import CommandRun, FileTouch, Trail, Utterance
+from holdfast.core.memory.memory import Memory, MemoryKind, MemoryScope
 from holdfast.core.session.session import IMPORTED, SessionTitle
+from holdfast.core.sharing.bodies import AroundSession, encode_handoff, encode_memory, encode_session
+from holdfast.core.sharing.identity import Machine, SharedName
+from holdfast.core.sharing.items import Audience, SharedKind
+from holdfast.core.sharing.local_paths import LocalPaths
 from holdfast.stores.base import Lineage
+from holdfast.stores.shared import ItemKey, StoredVersion
 from tests.daemon.api.served import NEWEST, Furnished
 from tests.stores.contract import MINUTE, document, ended, prompt, receipt
 
@@ -174,3 +180,51 @@ def write_handoff(found: Furnished) -> str:
         "- Harness: `claude-code`\n\n## Current Work\n- Rounding **each** line of `cart.py`\n"
     )
     return f"/handoffs?project={found.project.project_id}&name={HANDOFF}"
+
+
+SHARED_KEY: Final = "5ha2ed00-of-the-laptop"
+SHARED_NAME: Final = "example.com/acme/cart"
+
+
+def put_shared(found: Furnished) -> None:
+    """A session of the user's laptop, and what bob shared: a handoff for the user, and a hostile memory."""
+    at, project = found.at, found.project
+    trail = Trail(first_prompt=Utterance("Round the basket", at), goal=Utterance("Round the basket", at))
+    there = ended(
+        SHARED_KEY,
+        project=project,
+        last_event_at=at + MINUTE,
+        changed_at=at + MINUTE,
+        trail=trail,
+        title=SessionTitle("Rounding in the basket"),
+    )
+    head = "# Handoff: Finish the tax\n\n- Status: open\n- To: `ann`\n- Created: 2026-01-02T10:00:00Z\n"
+    handed = f"{head}\n## Next Step\n- go"
+    memory = Memory("m", f"The port is 8081 {HOSTILE}", MemoryKind.FACT, MemoryScope.PROJECT, "", "", at)
+    paths = LocalPaths((project.root,), ())
+    versions = (
+        _version(SharedKind.SESSION, SHARED_KEY, encode_session(there, paths, AroundSession()), at, "ann"),
+        _version(SharedKind.HANDOFF, "h1", encode_handoff("tax.md", handed, paths), at, "bob"),
+        _version(SharedKind.MEMORY, "team:m", encode_memory(memory, paths), at, "bob"),
+    )
+    with found.store() as store, store.writing():
+        store.put_shared_name(SharedName(project.project_id, SHARED_NAME, at, at))
+        for version in versions:
+            store.put_version(version, NEWEST)
+
+
+def _version(kind: SharedKind, id: str, body: str, at: int, person: str) -> StoredVersion:
+    is_mine = person == "ann"
+    return StoredVersion(
+        ItemKey("hub", SHARED_NAME, kind, id),
+        Machine("laptop-id", "laptop") if is_mine else Machine("desk-id", "bob's <desk>"),
+        person,
+        is_mine,
+        revision=1,
+        at=at,
+        audience=Audience.OWN if is_mine else Audience.TEAM,
+        body=body,
+        recipient="ann" if kind is SharedKind.HANDOFF else "",
+        sequence=1,
+        received_at=at,
+    )

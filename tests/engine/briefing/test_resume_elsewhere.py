@@ -12,6 +12,9 @@ from holdfast.core.session.session import Phase
 from holdfast.core.sharing.items import SharedKind
 from holdfast.engine.briefing.resume import preview_brief
 from holdfast.engine.repository.git import identity
+from holdfast.engine.shared_sessions import session_body
+from holdfast.engine.sharing import report
+from holdfast.engine.sharing.report import HubNotes
 from tests.engine.repository.test_git import commit, run_git
 from tests.engine.stage import HOUR, MINUTE, Stage
 from tests.engine.two_machines import (
@@ -224,3 +227,17 @@ def test_a_machine_may_be_named_like_anything(machines: tuple[Stage, Stage]) -> 
     assert brief.count("</holdfast-recall>") == 1
     assert brief.endswith("</holdfast-recall>")
     assert "\nSystem:" not in brief
+
+
+def test_clocks_that_differ_by_hours_change_nothing(machines: tuple[Stage, Stage]) -> None:
+    laptop, desk = machines
+    # Each machine knows how far it is ahead of the hub: the laptop is six hours behind, the desk one ahead.
+    laptop.now -= 6 * HOUR
+    desk.now += HOUR
+    session = work(laptop, KEY)
+    body = session_body(laptop.engine(), session, clock_ahead=-6 * HOUR)
+    arrives(desk, version_of(SharedKind.SESSION, KEY, body, at=laptop.now + 6 * HOUR))
+    with desk.store.writing():
+        report.note(desk.store, "hub", HubNotes(clock_ahead=HOUR))
+    later(desk)
+    assert "session aaaaaaaa on laptop, 5 min old, which is over" in start(desk)

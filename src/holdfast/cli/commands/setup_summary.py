@@ -97,7 +97,7 @@ def summary(
     ]
     option = " --project" if root else ""
     if not config.checkpoint.model:
-        lines.append("\nno model is asked, and nothing leaves this machine")
+        lines.append("\nno model is asked, and nothing leaves this machine unless you share it")
     without_tools = f"; `holdfast setup{option} --no-mcp` leaves the tools out" if has_tools else ""
     lines += [
         f"a setting turns each of these off: `holdfast config`{without_tools}",

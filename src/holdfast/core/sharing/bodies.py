@@ -414,7 +414,7 @@ def _converted(kind: type[_T], value: object) -> _T:
 def _readable_part(kind: _Hint, value: object) -> object:
     """The part of a JSON value that can be converted to a type; `_UNREADABLE` if it cannot be at all."""
     origin: object = get_origin(kind)
-    if origin in (Union, UnionType):
+    if origin is Union or origin is UnionType:
         candidates = (_readable_part(each, value) for each in get_args(kind))
         return next((each for each in candidates if each is not _UNREADABLE), _UNREADABLE)
     if origin is tuple and isinstance(value, list):

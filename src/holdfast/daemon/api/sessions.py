@@ -20,6 +20,7 @@ from holdfast.engine.engine import Engine
 from holdfast.engine.ids import brief_named, checkpoint_named, only_id, session_named
 from holdfast.engine.recording.imported_work import with_work
 from holdfast.engine.repository.projects import project_if_stored, project_named
+from holdfast.engine.shared_sessions import pulled_unless_here
 from holdfast.engine.views import timeline
 from holdfast.engine.views.serialisation import (
     Row,
@@ -30,6 +31,7 @@ from holdfast.engine.views.serialisation import (
     session_row,
     title_lookup,
 )
+from holdfast.engine.views.session_lists import SessionChoice, listed_sessions
 from holdfast.engine.views.timeline import Point
 from holdfast.stores.base import PageMark, RowKind
 from holdfast.stores.codec import to_iso
@@ -55,6 +57,9 @@ class SessionRow(BaseModel):
     last_event_at: str
     parent: str | None = Field(description="The session that it continues.")
     lineage: str | None = Field(description="How it continues that one.")
+    person: str | None = Field(description="Whose session it is; null for one of this machine.")
+    machine: str | None = Field(description="The name of its machine; null for this one.")
+    machine_id: str | None
     tokens: int = Field(description="What the window holds, as the harness counted it last.")
     capacity: int = Field(description="At how many tokens the harness compacts.")
     percent: int
@@ -136,17 +141,24 @@ class PressurePage(Page[PressureRow]):
 
 
 @router.get("/sessions", name="listed", response_model=SessionPage)
-async def list_sessions(executor: ExecutorDep, paging: Paged, project: Project = "") -> object:
-    """The sessions that were seen."""
+async def list_sessions(
+    executor: ExecutorDep,
+    paging: Paged,
+    project: Project = "",
+    person: Annotated[str, Query(max_length=200, description="Only those of this person.")] = "",
+    machine: Annotated[
+        str, Query(max_length=200, description="Only those of this machine, by its name or id.")
+    ] = "",
+) -> object:
+    """The sessions that were seen here, and those that other machines shared."""
 
     def fetch(engine: Engine) -> object:
         place = project_if_stored(engine, project) if project else None
         if project and place is None:
             return {"items": []}
-        rows = engine.store.page_of_sessions(
-            place.project_id if place else "", paging.behind, paging.rows_to_fetch
-        )
-        return paging.page(rows, _last_event, lambda session: session_row(engine, session))
+        choice = SessionChoice(place, person=person, machine=machine)
+        rows = listed_sessions(engine, choice, paging.behind, paging.rows_to_fetch)
+        return paging.page(rows, lambda listed: listed.mark, lambda listed: listed.row(engine))
 
     return await executor.do(fetch)
 
@@ -168,6 +180,8 @@ async def one_session(executor: ExecutorDep, session_key: str) -> object:
     """One session, by its key or how that begins, with its work state."""
 
     def fetch(engine: Engine) -> Row:
+        if pulled := pulled_unless_here(engine, session_key):
+            return {**session_details_row(engine, pulled.session, pulled), "note": None}
         shown = with_work(engine, session_named(engine.store, session_key))
         return {**session_details_row(engine, shown.session), "note": shown.note or None}
 

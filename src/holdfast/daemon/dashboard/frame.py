@@ -30,6 +30,7 @@ PAGES: Final = (
     ("/memory", "Memory"),
     ("/continuity", "Continuity"),
     ("/review", "Review"),
+    ("/team", "Team"),
     ("/stats", "Stats"),
     ("/health", "Health"),
 )

@@ -217,13 +217,13 @@ def session_table(view: PageContext, rows: Sequence[Row]) -> Html:
                 session_link(row["session_key"], name_of(row)),
                 el(
                     "div",
-                    dotted(project_name(view, str(row["project"])), row["harness"], _phase(row)),
+                    dotted(project_name(view, str(row["project"])), row["harness"], _phase(row), _where(row)),
                     class_="sub",
                 ),
                 class_="main",
             ),
             el("td", project_name(view, str(row["project"])), class_="spare still"),
-            el("td", dotted(row["harness"], _phase(row)), class_="spare note still"),
+            el("td", dotted(row["harness"], _phase(row), _where(row)), class_="spare note still"),
             el("td", f"{row['prompt_count']:,}", class_="number spare"),
             el("td", f"{row['percent']}% full" if row["tokens"] else "", class_="number spare"),
             el("td", view.ago(row["last_event_at"]), class_="number"),
@@ -232,6 +232,11 @@ def session_table(view: PageContext, rows: Sequence[Row]) -> Html:
     ]
     names = ("Session", "Project", "Harness", "Prompts", "Window", "Last event")
     return table("Sessions", names, body, ("Prompts", "Window", "Last event"), names[1:5])
+
+
+def _where(row: Row) -> str:
+    """Whose session it is, and of which machine, if of another one."""
+    return f"{row['person']} on {row['machine']}" if row["machine"] else ""
 
 
 def _phase(row: Row) -> Html | str:
@@ -243,7 +248,7 @@ def sessions_page(
     view: PageContext, listed: Row, projects: Sequence[Row], harnesses: Sequence[str], chosen: Row
 ) -> Html:
     """All sessions, the latest first, by project, harness and time."""
-    query = {name: str(chosen[name]) for name in ("project", "harness", "since")}
+    query = {name: str(chosen[name]) for name in ("project", "harness", "since", "person", "machine")}
     return page(
         view,
         "/sessions",

@@ -50,8 +50,9 @@ from holdfast.engine.health.doctor import verdict_of
 from holdfast.engine.health.examine import Surroundings
 from holdfast.engine.ids import session_named
 from holdfast.engine.memory import recall, remember
-from holdfast.engine.recording.imported_work import with_work
-from holdfast.engine.repository.projects import project_named
+from holdfast.engine.recording.imported_work import ImportedSession, with_work
+from holdfast.engine.repository.projects import project_if_stored, project_named
+from holdfast.engine.shared_sessions import pulled_unless_here
 from holdfast.engine.views import file_history, measurements, timeline
 from holdfast.engine.views.file_history import edited_files
 from holdfast.engine.views.measurements import Metrics, measure
@@ -64,6 +65,8 @@ from holdfast.engine.views.serialisation import (
     session_row,
     title_lookup,
 )
+from holdfast.engine.views.session_lists import SessionChoice, listed_sessions
+from holdfast.engine.views.team import TeamChoice, team_view
 from holdfast.engine.views.timeline import (
     PROMPT_CHARS,
     FailedCall,
@@ -259,6 +262,9 @@ class ListFilter:
     kind: str = ""
     session: str = ""
     """One session of the results, of which all that was found is shown."""
+    person: str = ""
+    machine: str = ""
+    """The id of a machine."""
 
     def since(self, now: int) -> int:
         """The time with which the list begins."""
@@ -274,6 +280,8 @@ class ListFilter:
             "since": days,
             "kind": self.kind,
             "session": self.session,
+            "person": self.person,
+            "machine": self.machine,
         }
 
 
@@ -285,18 +293,25 @@ def projects_and_harnesses(engine: Engine) -> tuple[list[Row], list[str]]:
 
 def sessions(engine: Engine, chosen_filter: ListFilter, paging: Paging) -> Row:
     """A page of the sessions that the filter lets pass."""
-    rows = engine.store.page_of_sessions(
-        chosen_filter.project,
-        paging.behind,
-        paging.rows_to_fetch,
+    project = project_if_stored(engine, chosen_filter.project) if chosen_filter.project else None
+    if chosen_filter.project and project is None:
+        return {"items": [], "next": None}
+    choice = SessionChoice(
+        project,
         chosen_filter.harness,
         chosen_filter.since(engine.clock()),
+        (),
+        chosen_filter.person,
+        chosen_filter.machine,
     )
-    return paging.page(
-        rows,
-        lambda session: PageMark(session.last_event_at, session.key),
-        lambda session: session_row(engine, session),
-    )
+    rows = listed_sessions(engine, choice, paging.behind, paging.rows_to_fetch)
+    return paging.page(rows, lambda listed: listed.mark, lambda listed: listed.row(engine))
+
+
+def team(engine: Engine, chosen_filter: ListFilter) -> Row:
+    """What other machines and people shared, as far as the filter lets it pass."""
+    project = project_named(engine, chosen_filter.project) if chosen_filter.project else None
+    return team_view(engine, TeamChoice(chosen_filter.person, chosen_filter.machine, project))
 
 
 def results(engine: Engine, words: str, chosen_filter: ListFilter) -> list[Row]:
@@ -345,13 +360,14 @@ def would_keep(engine: Engine, key: str) -> Row:
 
 def one_session(engine: Engine, key: str, point: str, compared: tuple[str, str]) -> SessionPageFacts:
     """A session, its timeline, its checkpoints and briefs, the chosen point, and two checkpoints compared."""
-    session = _session(engine, key)
+    pulled = pulled_unless_here(engine, key)
+    session = pulled.session if pulled else _session(engine, key)
     key = session.key
-    shown = with_work(engine, session)
+    shown = with_work(engine, session) if pulled is None else ImportedSession(session, "")
     older, newer = map(engine.store.checkpoint, compared)
     checkpoints = engine.store.checkpoints_of_session(key, CHECKPOINTS_SHOWN + 1)
     before = [*checkpoints[1:], None][: len(checkpoints)]
-    row = session_details_row(engine, shown.session)
+    row = session_details_row(engine, shown.session, pulled)
     parent = str(row["parent"] or "")
     return SessionPageFacts(
         {

@@ -36,6 +36,7 @@ from holdfast.daemon.dashboard.queries import ListFilter
 from holdfast.daemon.dashboard.search import passage_page, search_page
 from holdfast.daemon.dashboard.sessions import checkpoint_page, compaction_page, session_page
 from holdfast.daemon.dashboard.stats import DAYS_MOST, STATS_PATH, stats_page
+from holdfast.daemon.dashboard.team import TEAM_PATH, team_page
 from holdfast.engine.engine import Engine
 from holdfast.engine.views import stats
 from holdfast.errors import HoldfastError, NotThere
@@ -61,6 +62,7 @@ def routes() -> list[Route]:
         ("/continuity", _continuity),
         ("/review", _review),
         (HANDOFFS_PATH, _handoff),
+        (TEAM_PATH, _team),
         (STATS_PATH, _stats),
         ("/health", _health),
     )
@@ -88,6 +90,8 @@ class PageRequest:
             self.number("since"),
             self.query.get("kind", "")[:20],
             self.query.get("session", "")[:500],
+            self.query.get("person", "")[:200],
+            self.query.get("machine", "")[:100],
         )
         self.zone = _zone(unquote(request.cookies.get("zone", "")[:100]))
         self.reads_everything = bool(
@@ -308,6 +312,14 @@ def _stats(request: PageRequest, engine: Engine) -> Html:
     return stats_page(request.view(), row, request.redacted(briefs))
 
 
+def _team(request: PageRequest, engine: Engine) -> Html:
+    chosen = request.filter.row
+    listed = queries.team(engine, request.filter)
+    projects, _ = queries.projects_and_harnesses(engine)
+    fields = {name: chosen[name] for name in ("person", "machine", "project")}
+    return team_page(request.view(), request.redacted(listed), request.redacted(projects), fields)
+
+
 async def _static(request: Request) -> Response:
     name = str(request.path_params["name"])
     if name not in frame.ASSET_TYPES:
@@ -326,9 +338,9 @@ _DAY: Final = 86_400
 # another site opened the link.
 _OPEN: Final = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Holdfast</title>
-<meta http-equiv="refresh" content="0;url=/"><meta name="color-scheme" content="light dark">
+<meta http-equiv="refresh" content="0;url=%s"><meta name="color-scheme" content="light dark">
 <link rel="icon" href="/static/icon.svg"></head>
-<body><p><a href="/">Go on to the dashboard</a></p></body></html>
+<body><p><a href="%s">Go on to the dashboard</a></p></body></html>
 """
 _SPENT: Final = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Holdfast</title>
@@ -344,7 +356,8 @@ async def login(request: Request) -> HTMLResponse:
     cookie = executor.keys.spend(request.query_params.get("key", ""))
     if not cookie:
         return HTMLResponse(_SPENT, 403)
-    answer = HTMLResponse(_OPEN)
+    first = TEAM_PATH if request.query_params.get("page") == TEAM_PATH.strip("/") else "/"
+    answer = HTMLResponse(_OPEN % (first, first))
     answer.set_cookie(
         COOKIE,
         cookie,

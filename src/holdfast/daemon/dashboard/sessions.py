@@ -43,6 +43,7 @@ _READ_FORWARD: Final = frozenset({Section.GOAL, Section.RULES, Section.NOW, Sect
 IMPORTED: Final = (
     "Imported: search finds what was said in it. Single events are not stored, so it has no timeline."
 )
+ELSEWHERE: Final = "Its transcript, timeline and checkpoints are on its own machine."
 FILES_OPEN: Final = 12
 
 
@@ -64,8 +65,9 @@ class SessionPageFacts:
 
 
 def session_page(view: PageContext, facts: SessionPageFacts) -> Html:
-    """The page of one session."""
+    """The page of one session; of one from another machine, without what stays there."""
     row, key = facts.row, str(facts.row["session_key"])
+    is_here = not row["machine"]
     return page(
         view,
         "/sessions",
@@ -76,11 +78,13 @@ def session_page(view: PageContext, facts: SessionPageFacts) -> Html:
             el("aside", _facts(view, row), _briefs(view, facts), aria_label="About this session"),
             class_="split",
         ),
-        _timeline_section(view, row, facts),
+        _timeline_section(view, row, facts) if is_here else el("p", ELSEWHERE, class_="note"),
         _detail(view, facts.point),
         _listed(view, facts.timeline_view),
         section("Files it changed", _files(row, facts.files), id="files") if facts.files else NOTHING,
-        section("Checkpoints", _checkpoints(view, key, facts.checkpoints), id="checkpoints"),
+        section("Checkpoints", _checkpoints(view, key, facts.checkpoints), id="checkpoints")
+        if is_here
+        else NOTHING,
         _difference(facts.changed),
     )
 
@@ -88,6 +92,7 @@ def session_page(view: PageContext, facts: SessionPageFacts) -> Html:
 def _facts(view: PageContext, row: Row) -> Html:
     key = str(row["session_key"])
     terms = (
+        ("From", f"{row['person']} on {row['machine']}" if row["machine"] else ""),
         ("State", el("span", phase_badge(row), " ", dotted(row["harness"], row["model"]))),
         ("Project", el("span", view.path(str(row["project"])), class_="path")),
         ("Began", view.clock(row["started_at"])),
@@ -103,7 +108,7 @@ def _facts(view: PageContext, row: Row) -> Html:
             [el("div", el("dt", name), el("dd", value)) for name, value in terms if value],
             class_="facts",
         ),
-        gauge(row),
+        NOTHING if row["machine"] else gauge(row),
         el("p", IMPORTED, " ", row["note"], class_="note") if row["imported"] else NOTHING,
         id="facts",
         data_live=True,

@@ -180,7 +180,7 @@ def check_store(store: Store, path: Path) -> CheckResult:
     if problem:
         fix = "run `holdfast restart`: the store is set aside as it is, and a new one begun; then " + RECOVER
         return wrong("store", f"{path}: {problem}", fix)
-    return fine("store", f"{path}, {path.stat().st_size // 1024} KiB, sound")
+    return fine("store", f"{path}, {path.stat().st_size / 1e6:,.1f} MB, sound")
 
 
 def _check_server(store: Store) -> CheckResult:

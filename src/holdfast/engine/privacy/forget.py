@@ -121,6 +121,7 @@ def forget(store: Store, home: Path, choice: Choice, at: int) -> Forgotten:
         shutil.rmtree(folder, ignore_errors=True)
     with store.writing_durably():
         dropped = _dropped(store, choice, at)
+        store.stamp_announcements(at)
         result = _counted(dropped, hook_events, home, choice, at)
         result = replace(result, ledgers=versions, continuities=len(projects))
         store.put_fact(BEGUN, "")

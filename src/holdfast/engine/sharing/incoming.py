@@ -53,6 +53,8 @@ def settle(engine: Engine, project: SharedProject, keys: Iterable[ItemKey], send
     """
     has_forgotten = False
     for key in dict.fromkeys(keys):
+        if key.kind is SharedKind.SESSION:
+            has_forgotten = _forget_inherited(engine, key) or has_forgotten
         is_own_copy = key.kind is SharedKind.MEMORY and not key.id.startswith(TEAM_PREFIX)
         if is_own_copy and engine.store.announcement(key.kind, key.id) is None:
             has_forgotten = _settle_memory(engine, project, key, sender) or has_forgotten
@@ -100,6 +102,17 @@ def _is_forgotten(engine: Engine, kind: SharedKind, id: str) -> bool:
             return bool(engine.store.forgotten_at(id))
         case _:
             return False
+
+
+def _forget_inherited(engine: Engine, key: ItemKey) -> bool:
+    """Forget what sessions here have of one that its person forgot on another machine; whether any had."""
+    store = engine.store
+    holder = next((each for each in store.versions(key) if each.holds), None)
+    is_forgotten = holder is not None and holder.is_mine and holder.is_removed
+    if not is_forgotten or store.session(key.id) is not None or not store.heirs([key.id]):
+        return False
+    store.forget([key.id], engine.clock())
+    return True
 
 
 def _settle_memory(engine: Engine, project: SharedProject, key: ItemKey, sender: Sender) -> bool:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import msgspec
 
+from holdfast.engine.shared_sessions import HUBS_FACT
 from holdfast.errors import HubError
 from holdfast.lazy_dataclass import dataclass, replace
 from holdfast.stores.base import Store
-
-_FACT: Final = "hubs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +32,7 @@ class HubNotes:
 
 def noted_hubs(store: Store) -> dict[str, HubNotes]:
     """The notes of every hub that was used or failed, by name; none of them if they cannot be read."""
-    fact = store.fact(_FACT)
+    fact = store.fact(HUBS_FACT)
     try:
         return msgspec.json.decode(fact, type=dict[str, HubNotes]) if fact else {}
     except msgspec.DecodeError:
@@ -58,7 +55,7 @@ def drop_notes(store: Store, hub: str) -> None:
 
 
 def _put(store: Store, notes: dict[str, HubNotes]) -> None:
-    store.put_fact(_FACT, msgspec.json.encode(notes).decode() if notes else "")
+    store.put_fact(HUBS_FACT, msgspec.json.encode(notes).decode() if notes else "")
 
 
 def failed(notes: HubNotes, error: HubError, at: int) -> HubNotes:

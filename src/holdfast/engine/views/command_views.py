@@ -30,7 +30,7 @@ from holdfast.engine.ids import session_named, short_id
 from holdfast.engine.memory import recall
 from holdfast.engine.memory.recall import Query, RecalledText, note_recalled
 from holdfast.engine.recording.imported_work import ImportedSession, with_work
-from holdfast.engine.shared_sessions import PulledSession, pulled_named
+from holdfast.engine.shared_sessions import pulled_unless_here
 from holdfast.engine.tools.caller import session_around
 from holdfast.engine.views import serialisation
 from holdfast.engine.views.file_history import file_answer
@@ -68,19 +68,13 @@ def sessions(  # noqa: PLR0913 - each is an option of the command
 
 def session_details(engine: Engine, project: Project, *, key: str) -> Row:
     """A session with all that belongs to it; the project's latest one if none is named."""
-    pulled = _elsewhere(engine, key)
+    pulled = pulled_unless_here(engine, key)
     if pulled is not None:
         page = session_page(engine, pulled.session, pulled)
         return redacted_value({**page, "note": FROM_ELSEWHERE.format(pulled.provenance.label)}, redact)
     shown = _session_to_show(engine, project, key)
     page = session_page(engine, shown.session)
     return redacted_value({**page, "note": shown.note or None}, redact)
-
-
-def _elsewhere(engine: Engine, key: str) -> PulledSession | None:
-    """The session of another machine that is named, unless one of this machine is."""
-    is_here = not key or engine.store.ids_beginning(RowKind.SESSION, key.strip().rstrip("…"), 1)
-    return None if is_here else pulled_named(engine, key)
 
 
 def checkpoints(
@@ -115,7 +109,7 @@ def checkpoint_lines(
 def brief(engine: Engine, project: Project, *, reason: str, budget: int | None, session: str = "") -> Row:
     """The brief that a start in a project would get now, or one that continued the named session."""
     if session:
-        pulled = _elsewhere(engine, session)
+        pulled = pulled_unless_here(engine, session)
         chosen = pulled.session if pulled else with_work(engine, session_named(engine.store, session)).session
         composed = preview_of_session(engine, chosen, Reason(reason), budget, pulled)
         why = "" if composed.brief.text else why_nothing_of(engine, chosen)

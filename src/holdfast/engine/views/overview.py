@@ -52,6 +52,10 @@ def overview(engine: Engine, project: Project | None, *, environment: Mapping[st
         "last_checkpoint": _last_checkpoint(engine),
         "last_brief": _last_brief(engine),
         "store": _store(engine),
+        "hubs": [
+            {"name": each.check.removeprefix("hub "), "ok": each.ok, "detail": each.detail}
+            for each in check_sharing(engine)
+        ],
         **_who_and_where(engine, project, around.home),
     }
     return redacted_value(row, redact)

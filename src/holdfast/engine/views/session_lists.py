@@ -106,8 +106,8 @@ def _is_here(engine: Engine, choice: SessionChoice) -> bool:
     return is_machine and (not choice.person or _names(choice.person, this_person(config)))
 
 
-def _names(wanted: str, name: str, id: str = "") -> bool:
-    return wanted.casefold() == name.casefold() or bool(id and id.startswith(wanted.lower()))
+def _names(query: str, name: str, id: str = "") -> bool:
+    return query.casefold() == name.casefold() or bool(id and id.startswith(query.lower()))
 
 
 def _sessions_saying(engine: Engine, words: Sequence[str]) -> set[str]:

@@ -66,10 +66,11 @@ token.add_command(show)
 token.add_command(rotate)
 
 
-@command("holdfast dashboard", "holdfast dashboard --print")
+@command("holdfast dashboard", "holdfast dashboard --print", "holdfast dashboard --hub")
 @click.option("--print", "only_print", is_flag=True, help="Print the link, and open nothing.")
+@click.option("--hub", "shows_team", is_flag=True, help="Begin with what others shared with this machine.")
 @json_option("Print the link as one JSON document, and open nothing.")
-def dashboard(*, only_print: bool, as_json: bool) -> None:
+def dashboard(*, only_print: bool, shows_team: bool, as_json: bool) -> None:
     """Open the dashboard in your browser.
 
     By a link that works once, within two minutes; it lets this browser in for a week. The daemon is started
@@ -84,6 +85,7 @@ def dashboard(*, only_print: bool, as_json: bool) -> None:
         raise HoldfastError(
             "the daemon has no HTTP listener", "set `daemon.http_port`, then `holdfast restart`"
         )
+    url = f"{url}&page=team" if shows_team else url
     if as_json:
         give_json({"url": url})
     elif only_print or not webbrowser.open(url):

@@ -35,6 +35,7 @@ _EMPTY: Final[Mapping[str, Any]] = {
     "last_checkpoint": None,
     "last_brief": None,
     "store": None,
+    "hubs": [],
     "machine": None,
     "person": None,
     "project": None,
@@ -43,16 +44,16 @@ _EMPTY: Final[Mapping[str, Any]] = {
 
 @command("holdfast status", "holdfast status --json")
 @json_option(
-    "Print one JSON document: {ok, problems, harnesses, live, last_checkpoint, last_brief, store, machine, "
-    "person, project, running, home, spooled, rejected, stopped, set_aside}, and what a running daemon says "
-    "of itself."
+    "Print one JSON document: {ok, problems, harnesses, live, last_checkpoint, last_brief, store, hubs, "
+    "machine, person, project, running, home, spooled, rejected, stopped, set_aside}, and what a running "
+    "daemon says of itself."
 )
 def status(*, as_json: bool) -> None:
     """Show how things stand: problems first.
 
     Then the harnesses that are connected, the sessions that are live now and how full their windows are, the
-    last checkpoint and the last brief, the size of the store, the name by which other machines know this
-    project, this machine, and the daemon. Nothing is started or changed.
+    last checkpoint and the last brief, the size of the store, how sharing with each hub stands, the name by
+    which other machines know this project, this machine, and the daemon. Nothing is started or changed.
     The exit status is 0 if there is no problem, otherwise 1; `holdfast doctor` looks closer.
     """
     where = daemon_requests.home()
@@ -113,6 +114,7 @@ def _print(where: Path, answer: Mapping[str, Any] | None, view: Mapping[str, Any
         "Checkpoint": list(_checkpoint(view["last_checkpoint"], now)),
         "Brief": list(_brief(view["last_brief"], now)),
         "Store": list(_store(view["store"])),
+        "Hub": [f"{row['name']}: {row['detail']}" for row in view["hubs"]],
         "Project": list(_project(view["project"])),
         "Machine": list(_machine(view["machine"], view["person"])),
         "Daemon": list(_daemon(where, answer, now)),
