@@ -10,9 +10,8 @@ from typing import Final
 
 from holdfast.core.events.world import Project
 from holdfast.core.session.session import Session, title_of
-from holdfast.core.sharing.provenance import shown_name
 from holdfast.engine.engine import Engine
-from holdfast.engine.machine import this_machine, this_person
+from holdfast.engine.machine import is_here
 from holdfast.engine.shared_sessions import PulledSession, pulled_everywhere, pulled_sessions
 from holdfast.engine.views import serialisation
 from holdfast.engine.views.serialisation import Row
@@ -98,16 +97,12 @@ def _local(engine: Engine, choice: SessionChoice, behind: PageMark, limit: int) 
 
 def _is_here(engine: Engine, choice: SessionChoice) -> bool:
     """Whether the chosen person and machine are those of this home."""
-    if not (choice.person or choice.machine) or engine.home is None:
-        return not (choice.person or choice.machine)
+    if not (choice.person or choice.machine):
+        return True
+    if engine.home is None:
+        return False
     config = engine.config(choice.project or Project("", "", "", "", str(engine.home)))
-    machine = this_machine(engine.home, config)
-    is_machine = not choice.machine or _names(choice.machine, machine.name, machine.id)
-    return is_machine and (not choice.person or _names(choice.person, this_person(config)))
-
-
-def _names(query: str, name: str, id: str = "") -> bool:
-    return query.casefold() == name.casefold() or bool(id and id.startswith(query.lower()))
+    return is_here(engine.home, config, choice.person, choice.machine)
 
 
 def _sessions_saying(engine: Engine, words: Sequence[str]) -> set[str]:
@@ -138,6 +133,5 @@ def _passes_elsewhere(pulled: PulledSession, choice: SessionChoice) -> bool:
         session.last_event_at >= choice.since
         and (not choice.harness or session.harness == choice.harness)
         and (not choice.words or _says(session, choice.words))
-        and (not choice.person or _names(choice.person, shown_name(where.person)))
-        and (not choice.machine or _names(choice.machine, where.machine_name, where.machine.id))
+        and where.is_of(choice.person, choice.machine)
     )
