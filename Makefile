@@ -52,6 +52,7 @@ test-slow: $(STAMP) ## Kill daemons, fill disks, and flood: what takes minutes
 	@$(BIN)/python -m pytest --quiet --numprocesses auto --dist worksteal -m "slow and not postgres" $(ARGS)
 
 test-postgres: $(POSTGRES_STAMP) ## Run what needs a database, on a real PostgreSQL that it starts and stops itself
+	@$(BIN)/python tests/postgres/install.py
 	@$(BIN)/python -m pytest --quiet --numprocesses auto --dist worksteal -m postgres $(ARGS)
 
 test-clients: $(POSTGRES_STAMP) ## Install the real harnesses and keep the same promises with them
@@ -89,7 +90,7 @@ pictures: $(STAMP) ## Take the pictures of the dashboard and record the terminal
 	@$(BIN)/python tests/browser/install.py
 	@$(BIN)/python scripts/take_pictures.py
 
-chaos: $(STAMP) ## Kill the daemon 200 times while two hundred sessions talk, and compare
+chaos: $(POSTGRES_STAMP) ## Kill the daemon and two machines that share 200 times, and compare
 	@HOLDFAST_KILLS=200 $(BIN)/python -m pytest --quiet tests/chaos $(ARGS)
 
 fuzz: $(FUZZ_STAMP) ## Feed every parser and every route of the API with anything, for SECONDS in all
@@ -108,7 +109,7 @@ format: $(STAMP) ## Rewrite the code as `check` wants it, where that can be done
 	@$(BIN)/ruff check --quiet --fix-only .
 	@$(BIN)/ruff format --quiet .
 
-bench: $(STAMP) ## Measure what Holdfast costs
+bench: $(POSTGRES_STAMP) ## Measure what Holdfast costs
 	@set -e; for bench in benchmarks/[a-z]*.py; do echo "== $$bench"; PYTHONPATH=. $(BIN)/python "$$bench"; done
 
 dist: $(STAMP) ## Build the wheel and the sdist into dist/, and check what they hold

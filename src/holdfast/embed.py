@@ -43,6 +43,7 @@ from holdfast.engine.agent_log.open_session import OpenSession, Summarize
 from holdfast.engine.agent_log.transfer import Inherited, bring_in, inherit, own_key
 from holdfast.engine.briefing.pressure_warning import Fill
 from holdfast.engine.engine import Engine
+from holdfast.engine.home_store import open_session_store, read_only_sessions
 from holdfast.engine.liveness import start_of
 from holdfast.engine.models import Means, is_configured
 from holdfast.engine.models import summarize as summarize_by_model
@@ -52,7 +53,6 @@ from holdfast.errors import AnswerUnreadable, HoldfastError, NotThere, StoreRead
 from holdfast.harnesses.base import FoundLog
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Store
-from holdfast.stores.sqlite import open_store as open_database
 
 __all__ = [
     "Call",
@@ -137,9 +137,12 @@ def open_store(
     """The store in the Holdfast home, created if there is none. Use it from any thread, one at a time.
 
     `project` is the directory that the agent works in. `summarize` writes summaries instead of the model that
-    the settings name, in a thread of `executor`.
+    the settings name, in a thread of `executor`. `session.store` may name another store.
     """
     where = home or config.home(os.environ)
+    read_only = read_only_sessions(where)
+    if read_only is not None:
+        return open_source(read_only if read_only.name else None, "jsonl")
     engine = _engine_for(where, _database(where))
     directory = projects.at(engine.store, str((project or Path.cwd()).absolute()), engine.clock())
     summarizer = summarize or _by_settings(where, engine, directory)
@@ -396,7 +399,7 @@ def _by_settings(where: Path, engine: Engine, project: Project) -> Summarize | N
 
 
 def _database(where: Path) -> Store:
-    store = open_database(where / "store.db", where / "backups", _now())
+    store = open_session_store(where, _now())
     with ExitStack() as undo:
         undo.callback(store.close)
         settle_if_alone(store, where, _now())

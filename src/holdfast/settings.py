@@ -204,6 +204,18 @@ class Session:
         doc="Whether the ledger is saved before a compaction and on `/clear`, and leads the next brief. "
         "Unless it is set, `session.ledger` in a project's `.agents.yml` allows all but saving by itself.",
     )
+    store: str = _setting(
+        "",
+        "Where the library (`holdfast.embed`) keeps sessions: `sqlite` in a file, `postgres` in a database, "
+        "or `jsonl` to only read another program's logs; empty: where everything else is.",
+        choices=("", "sqlite", "postgres", "jsonl"),
+    )
+    path: str = _setting(
+        "",
+        "For `sqlite` the file, for `postgres` the URL as in `store.url`, for `jsonl` the folder or file of "
+        "the logs; empty: `store.db` in Holdfast's home, `store.url`, or that program's usual place.",
+        private=True,
+    )
     default_key: str = _setting(
         "agent:main:main",
         "The session that is inherited where none is named; what is written goes to the same key under "
@@ -408,6 +420,38 @@ class Sharing:
 
 
 @dataclass(frozen=True, slots=True)
+class StoreSettings:
+    """Where everything is stored. It counts for all projects, and from the next start of the daemon on."""
+
+    url: str = _setting(
+        "",
+        "A database of PostgreSQL to store everything in, as `postgresql://USER@HOST:PORT/DATABASE`, without "
+        "a password; empty: the file `store.db` in Holdfast's home.",
+        protects=True,
+        private=True,
+    )
+    password_file: str = _setting(
+        "",
+        "A file that only you can read, with the password on its first line; empty: `~/.pgpass`, or "
+        "`PGPASSWORD` in the environment.",
+        private=True,
+    )
+    tls: str = _setting(
+        "verify-full",
+        "What a connection to a database on another machine must have at least.",
+        choices=("verify-full", "verify-ca", "require", "off"),
+        private=True,
+        protects=True,
+    )
+    schema: str = _setting(
+        "holdfast",
+        "The schema of the database that holds the tables. Each home has its own.",
+        private=True,
+        protects=True,
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Unreadable:
     """A protecting setting that cannot be read: what is wrong and where, and how to fix it."""
 
@@ -453,6 +497,7 @@ class Config:
     machine: MachineSettings = MachineSettings()
     person: PersonSettings = PersonSettings()
     sharing: Sharing = Sharing()
+    store: StoreSettings = StoreSettings()
     unreadable: Unreadable | None = None
     explicit: frozenset[str] = field(default=frozenset(), compare=False)
     """The keys that are set, not left at their default."""

@@ -28,6 +28,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "evaluation",
     ),
     "engine": (
+        "home_store",
         "redaction",
         "engine",
         "ids",

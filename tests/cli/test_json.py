@@ -29,6 +29,7 @@ WITHOUT_JSON = {
     "statusline": "a line for a harness",
     "redact": "copies stdin",
     "export": "writes the harness's own format",
+    "hub invite": "one line to be sent to somebody, with a password",
 }
 """Commands without `--json`, and why."""
 

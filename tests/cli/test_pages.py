@@ -47,6 +47,7 @@ NOT_RUN: Final = {
 """Expressions of command lines that are not run here, and why."""
 RUN_ELSEWHERE: Final = {
     "docs/install.md": "installs and removes real environments; `make test-install` runs all of it",
+    "docs/teams.md": "needs a database; `make test-postgres` runs it",
 }
 """Pages that another test runs as a whole."""
 MAY_FIND_FAULT: Final = {"status", "doctor"}

@@ -23,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -63,7 +63,8 @@ def is_installed() -> bool:
 class Server:
     """One server with data of its own, below a new temporary folder. Stop what you started."""
 
-    def __init__(self, *, has_pgvector: bool = True) -> None:
+    def __init__(self, *, has_pgvector: bool = True, settings: Mapping[str, str] | None = None) -> None:
+        """With these settings of PostgreSQL beside those of tests."""
         # Not below pytest's folder: as root, another user runs the server, and the path of a socket is short.
         self.folder = Path(tempfile.mkdtemp(prefix="holdfast-pg-"))
         self._account = _account()
@@ -71,6 +72,7 @@ class Server:
         self._data = self.folder / "data"
         self._process: subprocess.Popen[bytes] | None = None
         self._port = 0
+        self._settings = {**_SETTINGS, **(settings or {})}
         _copy_programs(self.folder, has_pgvector=has_pgvector)
         self._give_away(self.folder)
         self._make()
@@ -135,7 +137,7 @@ class Server:
         return path
 
     def _starts_on(self, port: int) -> bool:
-        settings = {**_SETTINGS, "port": str(port), "unix_socket_directories": str(self.folder)}
+        settings = {**self._settings, "port": str(port), "unix_socket_directories": str(self.folder)}
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
                 [

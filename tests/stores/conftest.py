@@ -12,6 +12,7 @@ from holdfast.stores.base import Store
 from holdfast.stores.postgres.connection import PostgresAddress
 from holdfast.stores.postgres.store import open_postgres
 from holdfast.stores.sqlite import open_in_memory, open_store
+from tests.postgres.bouncer import bounced, bouncer_program
 from tests.postgres.server import Address
 from tests.stores.contract import NOON
 
@@ -33,6 +34,7 @@ def backups(path: Path) -> Path:
         "sqlite",
         pytest.param("postgres", marks=pytest.mark.postgres),
         pytest.param("postgres without pgvector", marks=pytest.mark.postgres),
+        pytest.param("postgres through PgBouncer", marks=pytest.mark.postgres),
     ]
 )
 def store(request: pytest.FixtureRequest, path: Path, backups: Path) -> Iterator[Store]:
@@ -44,8 +46,10 @@ def store(request: pytest.FixtureRequest, path: Path, backups: Path) -> Iterator
             opened = open_store(path, backups, NOON)
         case "postgres":
             opened = emptied_postgres(request.getfixturevalue("with_pgvector"))
-        case _:
+        case "postgres without pgvector":
             opened = emptied_postgres(request.getfixturevalue("without_pgvector"))
+        case _:
+            opened = emptied_postgres(request.getfixturevalue("through_pgbouncer"))
     yield opened
     opened.close()
 
@@ -81,6 +85,15 @@ begin
     insert into holdfast.last_revision values (0);
 end $$
 """
+
+
+@pytest.fixture(scope="session")
+def through_pgbouncer(postgres: Address, new_database: Callable[[], str]) -> Iterator[PostgresAddress]:
+    """A database behind a PgBouncer in transaction mode."""
+    if bouncer_program() is None:
+        pytest.skip("there is no PgBouncer: install the package `pgbouncer`")
+    with bounced(postgres) as bouncer:
+        yield PostgresAddress(bouncer.url(new_database()))
 
 
 @pytest.fixture(scope="session")

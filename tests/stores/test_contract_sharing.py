@@ -268,6 +268,15 @@ def test_the_last_revision_that_was_sent_is_known(store: Store) -> None:
     assert store.last_sent_revision("home", DESK.id) == 0
 
 
+def test_what_a_hub_acknowledged_above_a_revision_is_known(store: Store) -> None:
+    unsent = item("m4", revision=9, received_at=0)
+    put(store, VERSION, item("m2", revision=7), item("m3", machine=LAPTOP, revision=12), unsent)
+    above = store.versions_acknowledged_above("work", DESK.id, 3)
+    assert [each.key.id for each in above] == ["m1", "m2"]
+    assert [each.key.id for each in store.versions_acknowledged_above("work", DESK.id, 4)] == ["m2"]
+    assert store.versions_acknowledged_above("home", DESK.id, 0) == []
+
+
 def test_a_version_comes_back_as_it_was_put(store: Store) -> None:
     whole = replace(VERSION, replaces=VersionRef("old", 2), recipient="bob", audience=Audience.TEAM)
     assert put(store, whole) == replace(whole, holds=True)
@@ -295,6 +304,15 @@ def test_the_version_that_holds_is_read_and_the_others_are_its_history(store: St
         store, replace(VERSION, revision=5, replaces=VersionRef(LAPTOP.id, 2), body='{"text":"made from it"}')
     )
     assert [each.machine.name for each in store.shared_items(SharedWithin(), START, ALL)] == ["desk"]
+
+
+def test_versions_that_do_not_hold_are_listed_by_time(store: Store) -> None:
+    later = replace(VERSION, machine=LAPTOP, revision=2, at=NOON + 60_000, body='{"text":"later"}')
+    put(store, VERSION, later, item("m2"))
+    assert [(each.key.id, each.machine.name) for each in store.versions_without_hold(NOON, ALL)] == [
+        ("m1", "desk")
+    ]
+    assert store.versions_without_hold(NOON + 1, ALL) == []
 
 
 def test_a_removal_deletes_the_texts_of_its_persons_versions(store: Store) -> None:

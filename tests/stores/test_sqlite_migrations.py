@@ -107,19 +107,17 @@ def test_the_rows_of_the_first_schema_are_rewritten(path: Path) -> None:
     store.close()
 
 
-def test_an_older_store_is_copied_before_each_step(path: Path, backups: Path) -> None:
+def test_an_older_store_is_copied_once_before_the_first_of_many_steps(path: Path, backups: Path) -> None:
     filled(path)
-    store = opened(path, "create table one (a)", "create table two (b)")
+    steps = [f"create table t{number} (a)" for number in range(5)]
+    store = opened(path, *steps)
     assert store.session("s1") == SESSION
-    assert store._database.rows("pragma user_version") == [(LATER + 1,)]
-    names = [
-        f"store-20260101T120000Z-schema-{LATER - 1:04}.db",
-        f"store-20260101T120000Z-schema-{LATER:04}.db",
-    ]
-    assert sorted(file.name for file in backups.iterdir()) == names
-    assert [columns(backups / name, "one") for name in names] == [[], ["a"]]
-    assert columns(path, "two") == ["b"]
-    assert stat.S_IMODE((backups / names[0]).stat().st_mode) == 0o600
+    assert store._database.rows("pragma user_version") == [(LATER + 4,)]
+    (copy,) = backups.iterdir()
+    assert copy.name == f"store-20260101T120000Z-schema-{LATER - 1:04}.db"
+    assert columns(copy, "t0") == []
+    assert columns(path, "t4") == ["a"]
+    assert stat.S_IMODE(copy.stat().st_mode) == 0o600
     assert stat.S_IMODE(backups.stat().st_mode) == 0o700
     store.close()
 

@@ -23,6 +23,7 @@ from holdfast.core.events.world import Project
 from holdfast.core.session.session import Phase, Session
 from holdfast.daemon.local import client
 from holdfast.engine.engine import Engine
+from holdfast.engine.home_store import open_home_store, there_is_one
 from holdfast.engine.ids import session_named
 from holdfast.engine.liveness import lock_holder, spooled_hook_events
 from holdfast.engine.redaction.forgotten import is_settled
@@ -30,8 +31,7 @@ from holdfast.engine.repository import projects
 from holdfast.engine.tools.caller import session_around
 from holdfast.errors import DaemonAway, HoldfastError, StoreError
 from holdfast.stores.base import Store
-from holdfast.stores.sqlite import open_in_memory, open_store
-from holdfast.stores.store_files import emptied
+from holdfast.stores.sqlite import open_in_memory
 
 home, now, daemon_status = daemon_requests.home, daemon_requests.now, daemon_requests.daemon_status
 
@@ -112,7 +112,7 @@ def stored_engine() -> Generator[Engine]:
 def writable_engine() -> Generator[Engine]:
     """The engine over the home's store, made if there is none; it does not wait for what is pending."""
     where = home()
-    store = open_store(where / "store.db", where / "backups", now())
+    store = open_home_store(where, now())
     try:
         _settle(store, where)
         yield _engine(where, store)
@@ -136,11 +136,10 @@ def _engine(where: Path, store: Store) -> Engine:
 @contextmanager
 def opened_store(where: Path) -> Generator[Store]:
     """The home's store; if there is none, an empty one in memory, so that reading creates no file."""
-    path = where / "store.db"
-    if not path.exists() and not emptied(path):
+    if not there_is_one(where):
         yield open_in_memory()
         return
-    store = open_store(path, where / "backups", now())
+    store = open_home_store(where, now())
     try:
         _settle(store, where)
         yield store

@@ -542,6 +542,16 @@ class Store(Findable, Forgettable, Placed, Shared, Protocol):
         """What could not be read so far, by reason."""
         ...
 
+    @property
+    def place(self) -> str:
+        """Where the store is, for a person."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """How many bytes the store takes."""
+        ...
+
     def check(self) -> str:
         """Empty if the store is sound, otherwise what is wrong with it."""
         ...

@@ -151,6 +151,10 @@ class Shared(Protocol):
         """The greatest revision that this machine sent to a hub or was about to send; 0 if none."""
         ...
 
+    def versions_acknowledged_above(self, hub: str, machine: str, revision: int) -> list[StoredVersion]:
+        """The versions of this machine above that revision that a hub has acknowledged, in order."""
+        ...
+
     # Memories that a person marked for the team.
 
     def mark_for_team(self, memory_id: str, at: int) -> bool:
@@ -186,6 +190,10 @@ class Shared(Protocol):
 
     def versions_of(self, kind: SharedKind, id: str) -> list[StoredVersion]:
         """The same of all items with that kind and id, in whichever hub and project."""
+        ...
+
+    def versions_without_hold(self, since: int, limit: int) -> list[StoredVersion]:
+        """Versions with a text that do not hold, made since that time, the newest first."""
         ...
 
     def put_base(self, kind: SharedKind, id: str, ref: VersionRef) -> None:

@@ -6,8 +6,33 @@ import json
 
 import pytest
 
+from holdfast.cli.commands.sessions import fact_lines
 from holdfast.cli.printing import quoted
 from tests.cli.conftest import HARNESS, Person
+
+
+def listed(short_id: str, project: str) -> dict[str, object]:
+    return {
+        "session_key": short_id,
+        "short_id": short_id,
+        "harness": "claude-code",
+        "project": project,
+        "prompt_count": 3,
+        "windows": 2,
+        "phase": "ended",
+        "imported": True,
+        "tokens": 0,
+    }
+
+
+def test_one_long_id_does_not_narrow_the_projects_of_all_others() -> None:
+    rows = [
+        listed("1a2b3c4d", "/srv/shop/worktrees/invoices"),
+        listed("imported-from-elsewhere-1", "/srv/shop"),
+    ]
+    (alone,), lines = fact_lines(rows[:1], 76), fact_lines(rows, 76)
+    assert lines[0] == alone
+    assert lines[1] == "imported-from-elsewhere-1  claude-code  /srv/shop  3 prompts  2 windows  imported"
 
 
 def ends(person: Person, session: str) -> None:

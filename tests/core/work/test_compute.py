@@ -56,6 +56,18 @@ def test_the_to_dos_of_the_agent_stand_where_they_are() -> None:
     assert texts(of, Section.NEXT) == ["Write docs"]
 
 
+def test_what_the_agent_announced_and_has_ticked_off_since_is_not_going_on() -> None:
+    announced = said("Now I'll add the rate field to the till record.", "a1")
+    now = texts(state(announced, *touched("src/till.py")), Section.NOW)
+    assert len(now) == 1
+    ticked = (announced, *touched("src/till.py"), todos(("Add rate field to till record", "completed")))
+    assert texts(state(*ticked), Section.NOW) == []
+    other = (announced, *touched("src/till.py"), todos(("Document the rate field", "completed")))
+    assert texts(state(*other), Section.NOW) == now
+    later = (todos(("Add rate field to till record", "completed")), *touched("src/till.py"), announced)
+    assert texts(state(*later), Section.NOW) == now
+
+
 def test_an_outcome_says_whether_files_were_edited_since() -> None:
     of = texts(state(*ran("pytest -q", text="12 passed")), Section.DONE)
     assert len(of) == 1

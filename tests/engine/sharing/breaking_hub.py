@@ -27,7 +27,14 @@ class BreakingDatabase:
         """A connection of that person, who is invited to the one team if need be."""
         if person not in self.inner.members:
             self.inner.connect_owner().invite(person, "team", is_read_only=False)
-        return BreakingHub(self, self.inner.connect(person))
+        return BreakingHub(self, person)
+
+    def lose_everything(self) -> None:
+        """Become a hub that knows its members alone, as one that was restored from its first backup."""
+        members = list(self.inner.members)
+        self.inner = MemoryDatabase(lambda: self.now)
+        for name in members:
+            self.inner.connect_owner().invite(name, "team", is_read_only=False)
 
     @property
     def items(self) -> dict[tuple[str, str, str, str], OutgoingItem]:
@@ -50,7 +57,11 @@ class BreakingHub:
     """One person's connection."""
 
     database: BreakingDatabase
-    inner: Hub
+    person: str
+
+    @property
+    def inner(self) -> Hub:
+        return self.database.inner.connect(self.person)
 
     def identify(self, machine: Machine) -> Identification:
         return self.inner.identify(machine)

@@ -6,12 +6,14 @@ from dataclasses import replace
 
 import pytest
 
+from holdfast.core.events.world import Project
 from holdfast.core.memory.memory import MemoryScope
 from holdfast.core.sharing.identity import Machine
 from holdfast.core.sharing.items import Audience, SharedKind
+from holdfast.engine.sharing.exchange import exchange
 from holdfast.engine.sharing.report import notes_of
-from holdfast.errors import HubAway, HubRefused
-from holdfast.settings import Redact, Sharing
+from holdfast.errors import HubAway, HubRefused, ProtectionUnreadable
+from holdfast.settings import Config, Redact, Sharing, Unreadable
 from holdfast.stores.hub.base import Identification
 from holdfast.stores.shared import TEAM_PREFIX, ItemKey
 from tests.engine.sharing.machines import EVERYTHING, NAME, OWN_MEMORIES, Fleet
@@ -338,3 +340,48 @@ def test_erasing_removes_everything_at_the_hub_and_from_colleagues_and_nothing_h
         machine.exchange()
     assert (fleet.database.texts, bobs.items()) == ({}, [])
     assert laptop.texts() == desk.texts() == {id: "The team deploys on Mondays."}, "nobody forgot it"
+
+
+def test_while_the_settings_cannot_be_read_nothing_is_sent_and_nothing_is_lost(fleet: Fleet) -> None:
+    laptop = fleet.machine("laptop")
+    laptop.remember("The staging port is 5433.")
+    readable = laptop.library.config
+    laptop.library.config = replace(readable, unreadable=Unreadable("a mistake", "mend it", everywhere=True))
+    with pytest.raises(ProtectionUnreadable):
+        laptop.exchange()
+    assert fleet.database.items == {}
+    laptop.library.config = readable
+    assert laptop.exchange().sent == 1
+
+
+def test_while_the_settings_of_one_project_cannot_be_read_that_project_waits(fleet: Fleet) -> None:
+    laptop = fleet.machine("laptop")
+    laptop.exchange()
+    laptop.remember("The staging port is 5433.")
+    engine = laptop.engine
+    mistake = Unreadable("a mistake", "mend it", everywhere=False)
+
+    def settings(project: Project) -> Config:
+        config = engine.config(project)
+        return replace(config, unreadable=mistake) if project.project_id else config
+
+    exchanged = exchange(replace(engine, config=settings), laptop.link, lambda: True)
+    assert (exchanged.sent, exchanged.waiting, fleet.database.items) == (0, 1, {})
+    assert laptop.exchange().sent == 1
+
+
+def test_a_hub_that_was_restored_from_an_old_backup_gets_what_it_lost(fleet: Fleet) -> None:
+    laptop, desk = fleet.machine("laptop"), fleet.machine("desk")
+    first, second = laptop.remember("The staging port is 5433."), laptop.remember("Releases are signed.")
+    for machine in (laptop, desk):
+        machine.exchange()
+    desk.forget(second)
+    for machine in (desk, laptop):
+        machine.exchange()
+    fleet.database.lose_everything()
+    new = desk.remember("Said after the hub came back.")
+    for machine in (laptop, desk, laptop):
+        machine.exchange()
+    assert set(fleet.database.texts) == {first, new}
+    assert set(laptop.texts()) == set(desk.texts()) == {first, new}
+    assert laptop.exchange().sent == desk.exchange().sent == 0

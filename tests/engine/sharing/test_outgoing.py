@@ -8,14 +8,16 @@ from pathlib import Path
 
 from holdfast.core.documents.continuity import LayerName
 from holdfast.core.redaction.redact import NO_LISTS
+from holdfast.core.session.session import Phase
 from holdfast.core.sharing.items import SharedKind
 from holdfast.engine.documents import continuity
 from holdfast.engine.privacy.forget import Everything, OneProject, OneSession, forget
 from holdfast.engine.redaction.redactor import mark_of
+from holdfast.engine.sharing.status import conflicts
 from holdfast.settings import Sharing
 from tests.engine.sharing.machines import EVERYTHING, Fleet, SharingMachine
 from tests.engine.stage import NOON
-from tests.stores.contract import CHECKPOINT, SESSION
+from tests.stores.contract import CHECKPOINT, SESSION, Field
 
 MARK = mark_of(NO_LISTS)
 HANDOFF = """# Handoff: Finish the report
@@ -214,3 +216,43 @@ def test_a_handoff_for_one_person_reaches_that_person_alone(fleet: Fleet) -> Non
         machine.exchange()
     assert [each.recipient for each in bobs.store.addressed_to("bob", 10)] == ["bob"]
     assert carols.items() == []
+
+
+def test_a_live_session_is_sent_now_and_then_and_at_once_when_it_ends(fleet: Fleet) -> None:
+    laptop = fleet.machine("laptop", sharing=EVERYTHING)
+    work(laptop)
+    assert laptop.exchange().sent == 2
+
+    def change(**changes: Field) -> None:
+        (session,) = laptop.store.sessions(1)
+        with laptop.store.writing():
+            laptop.store.put_session(replace(session, last_event_at=session.last_event_at + 1, **changes))
+
+    change()
+    assert (laptop.exchange().sent, laptop.exchange().waiting) == (0, 1)
+    assert laptop.at(NOON + 20_000).exchange().sent == 1
+    change()
+    assert laptop.exchange().sent == 0
+    change(phase=Phase.ENDED)
+    assert laptop.exchange().sent == 1
+
+
+def test_of_two_changes_the_one_that_lost_is_named(fleet: Fleet) -> None:
+    laptop, desk = fleet.machine("laptop"), fleet.machine("desk")
+    id = laptop.remember("The staging port is 5433.")
+    laptop.exchange()
+    desk.exchange()
+    desk.at(NOON + 10).edit(id, "It is 6000.")
+    desk.exchange()
+    laptop.exchange()
+    assert conflicts(laptop.store, laptop.library.now) == [], "made from the other one"
+    desk.at(NOON + 1_000).edit(id, "It is 7000.")
+    desk.push_stamps()
+    laptop.at(NOON + 2_000).edit(id, "It is 8000.")
+    for machine in (laptop, desk, laptop):
+        machine.exchange()
+    for machine in (laptop, desk):
+        (conflict,) = conflicts(machine.store, machine.library.now)
+        assert (conflict.held.machine.name, conflict.other.machine.name) == ("laptop", "desk")
+        assert "7000" in conflict.other.body
+    assert conflicts(laptop.store, NOON + 8 * 86_400_000) == []

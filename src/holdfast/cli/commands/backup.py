@@ -20,6 +20,7 @@ from holdfast.core.text.strings import quantity
 from holdfast.engine.backup.restore import Restored, holds_something
 from holdfast.engine.backup.restore import restore as put_back
 from holdfast.engine.backup.write import write_backup
+from holdfast.engine.home_store import refuse_server
 from holdfast.engine.liveness import lock_holder
 from holdfast.engine.machine import this_machine
 from holdfast.errors import HoldfastError
@@ -54,6 +55,7 @@ def backup(*, file: Path, passphrase_file: Path | None, agreed: bool, as_json: b
     home = access.home()
     if not holds_something(home):
         raise HoldfastError(f"there is nothing at `{home}` to back up", "HOLDFAST_HOME names another home")
+    refuse_server(home, "a backup of the home would not hold it", "back up the database, as with `pg_dump`")
     if file.exists() and not agreed:
         _ask(f"Replace `{file}`?", f"`{file}` is there already", "`--yes` replaces it")
     passphrase = _passphrase(passphrase_file, is_new=True)
@@ -99,6 +101,7 @@ def restore(*, file: Path, passphrase_file: Path | None, agreed: bool, as_json: 
     home = access.home()
     if not file.is_file():
         raise HoldfastError(f"there is no file `{file}`", "name a file that `holdfast backup` wrote")
+    refuse_server(home, "what is in a backup would not be used", "unset `store.url` first")
     is_there = holds_something(home)
     if is_there and not agreed:
         _ask(

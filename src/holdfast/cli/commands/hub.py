@@ -8,7 +8,7 @@ import click
 
 from holdfast.cli import access
 from holdfast.cli.commands.sharing.join import join
-from holdfast.cli.commands.sharing.member import leave, pull, push, show_status
+from holdfast.cli.commands.sharing.member import history, leave, pull, push, show_status
 from holdfast.cli.commands.sharing.owner import init, invite, members, revoke
 from holdfast.cli.options import command, group, json_option, project_option
 from holdfast.cli.printing import give_json, home_path, say
@@ -20,13 +20,13 @@ from holdfast.errors import HoldfastError
 
 
 @group(
-    "holdfast hub init postgresql://admin@db.example/holdfast",
+    "holdfast hub init postgresql://me@db.example/hub",
     "holdfast hub invite ann",
     "holdfast hub join",
     "holdfast hub bind 'shop notes'",
 )
 def hub() -> None:
-    """Share with other machines and people, through a PostgreSQL database that is yours.
+    """Share with other machines and people, through a database of yours.
 
     `bind` says by which name others know a project. By itself that is its git remote, as in
     `github.com/acme/shop`, whichever way the address is written. A project without a remote is known on this
@@ -87,5 +87,5 @@ def _tell(project: Project, identity: SharedIdentity, *, as_json: bool) -> None:
 
 
 hub.add_command(show_status, "status")
-for each in (push, pull, leave, init, invite, revoke, members, join, bind, unbind):
+for each in (push, pull, history, leave, init, invite, revoke, members, join, bind, unbind):
     hub.add_command(each)

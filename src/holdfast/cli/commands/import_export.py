@@ -22,6 +22,7 @@ from holdfast.core.text.untrusted import printable
 from holdfast.engine.agent_log.transfer import export as lines_of
 from holdfast.engine.agent_log.transfer import inherit_all, not_inherited, own_key
 from holdfast.engine.engine import Engine
+from holdfast.engine.home_store import open_home_store
 from holdfast.engine.ids import only_id
 from holdfast.engine.recording.importing import (
     ImportableSession,
@@ -38,7 +39,6 @@ from holdfast.harnesses.base import FoundLog, Reader
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import RowKind
 from holdfast.stores.codec import to_iso
-from holdfast.stores.sqlite import open_store
 
 MB = 1_000_000
 WORTH_SHARING = 8 * MB
@@ -116,7 +116,7 @@ def import_(
 def _engine() -> Generator[Engine]:
     """An engine over the home's store, which is made if there is none."""
     where = access.home()
-    open_store(where / "store.db", where / "backups", access.now()).close()
+    open_home_store(where, access.now()).close()
     with access.current_engine() as engine:
         yield engine
 

@@ -373,6 +373,11 @@ def unshare(*, id: str, project: Path | None, as_json: bool) -> None:
 
 def _share(engine: Engine, place: Project, memory: Memory) -> None:
     """Mark a memory for the team, and say what keeps it from going there."""
+    if access.surrounding_session():
+        raise HoldfastError(
+            "only a person shares a memory with the team, and an agent could have typed this",
+            "type it in a terminal of your own",
+        )
     obstacle = team_memories.share(engine, place, memory)
     if obstacle:
         say(f"marked for the team, but not sent yet: {obstacle}")

@@ -160,19 +160,26 @@ def print_sessions(rows: Sequence[Mapping[str, Any]]) -> None:
         give_table(columns, cells, numbers=("prompts", "windows", "full"))
         return
     width = min(width, WIDEST)
-    for row, age, line in zip(rows, ages, _fact_lines(rows, width - 2), strict=True):
+    for row, age, line in zip(rows, ages, fact_lines(rows, width - 2), strict=True):
         give_ends(row["title"] or NO_TITLE, age, width)
         give(f"  {line}")
 
 
-def _fact_lines(rows: Sequence[Mapping[str, Any]], width: int) -> list[str]:
+def fact_lines(rows: Sequence[Mapping[str, Any]], width: int) -> list[str]:
     """The second line of each session; where it would be too wide, the project's path is shortened."""
-    lines = aligned([_terminal_facts(row, PATH_MOST) for row in rows], numbers=(3, 4))
-    if (excess := max(map(len, lines)) - width) <= 0:
-        return lines
-    longest = max(len(short_path(row["project"], PATH_MOST)) for row in rows)
-    path_chars = max(longest - excess, PATH_LEAST)
-    return aligned([_terminal_facts(row, path_chars) for row in rows], numbers=(3, 4))
+    usual = [row for row in rows if len(row["short_id"]) <= ID_CHARS] or rows
+    lines = aligned([_terminal_facts(row, PATH_MOST) for row in usual], numbers=(3, 4))
+    path_chars = PATH_MOST
+    if (excess := max(map(len, lines)) - width) > 0:
+        longest = max(len(short_path(row["project"], PATH_MOST)) for row in usual)
+        path_chars = max(longest - excess, PATH_LEAST)
+        lines = aligned([_terminal_facts(row, path_chars) for row in usual], numbers=(3, 4))
+    line_of = dict(zip((row["session_key"] for row in usual), lines, strict=True))
+    # A few ids that need more characters do not narrow the columns of all others.
+    return [
+        line_of.get(row["session_key"]) or "  ".join(filter(None, _terminal_facts(row, PATH_LEAST)))
+        for row in rows
+    ]
 
 
 def _terminal_facts(row: Mapping[str, Any], path_chars: int) -> tuple[str, ...]:

@@ -39,6 +39,7 @@ from holdfast.core.work.settled import settled
 from holdfast.core.work.state import Statement, StatementSource, WorkState
 from holdfast.core.work.title import title_of_trail
 from holdfast.core.work.weights import WEIGHTS
+from holdfast.core.work.wording import is_reported_done, wording_of
 from holdfast.core.work.worth import Weights, setting_of, with_worth
 from holdfast.lazy_dataclass import dataclass, replace
 
@@ -156,6 +157,7 @@ def _notes(trail: Trail, kinds: KindTable) -> Iterator[Statement]:
     checks = [run for run in trail.commands if run.ok is not None and _is_told(run)]
     passes_now = any(run.ok and run.step >= edited_at for run in checks)
     listed = {item.record: {one_line(item.text) for item in trail.items} for item in trail.items}
+    completed = [wording_of(todo.text) for todo in trail.todos if todo.status == COMPLETED]
     for note in trail.notes:
         if any(one_line(note.text) in text for text in listed.get(note.record, ())):
             continue  # it is told as an item, with its state
@@ -169,6 +171,9 @@ def _notes(trail: Trail, kinds: KindTable) -> Iterator[Statement]:
             continue  # the outcome is told with the command, and whether it is of before the last edit
         if passes_now and not note.by_user and reader.is_check(note.text):
             continue
+        is_before_list = kinds[note.kind].section is Section.NOW and note.step < trail.planned_step
+        if is_before_list and is_reported_done(wording_of(text), completed):
+            continue  # the agent has ticked it off since
         yield Statement(
             kinds[note.kind].section,
             text,

@@ -32,6 +32,7 @@ from holdfast.daemon.local import spool, wire
 from holdfast.daemon.work.idle_models import IdleModel, return_memory
 from holdfast.daemon.work.worker import Urgency, Worker
 from holdfast.engine.engine import Engine, redactor_of
+from holdfast.engine.home_store import HomeStore, open_file, open_named
 from holdfast.engine.hook_events import (
     RecordedHook,
     has_grown,
@@ -64,14 +65,13 @@ from holdfast.errors import (
 from holdfast.files import machine_id
 from holdfast.harnesses.base import Envelope
 from holdfast.models.base import Count
+from holdfast.settings import StoreSettings
 from holdfast.stores.base import Store
 from holdfast.stores.sqlite import (
-    SqliteStore,
     back_up_daily,
     drop_copies,
     drop_set_aside,
     is_daily_backup_due,
-    open_store,
     set_aside,
 )
 
@@ -122,7 +122,9 @@ class Dispatcher:
         self._log = log
         self._note = note
         self._engine: Engine | None = None
-        self._store: SqliteStore | None = None
+        self._store: HomeStore | None = None
+        self._store_settings = StoreSettings()
+        """Where the store is that was opened."""
         self._backing_up: threading.Thread | None = None
         self._backup_error: HoldfastError | None = None
         self._settings = dict[Project, Config]()
@@ -155,13 +157,8 @@ class Dispatcher:
 
     def open(self, at: int) -> None:
         """Open the store; a corrupt one is set aside and a new one begun. Worker's thread."""
-        path, backups = self.home / "store.db", self.home / "backups"
-        try:
-            store = self._open_checked(at)
-        except StoreCorrupt as error:
-            aside = set_aside(path, at)
-            self._log.error("%s; it was set aside as %s and a new store was begun", error.message, aside)
-            store = open_store(path, backups, at)
+        self._store_settings = self._loaded(None).store
+        store = open_named(self._store_settings) if self._store_settings.url else self._open_file(at)
         (self.home / CHECK_STORE).unlink(missing_ok=True)
         store.leave_log()
         with contextlib.suppress(HoldfastError, OSError):  # Only what is shared needs it.
@@ -187,10 +184,19 @@ class Dispatcher:
         except HoldfastError as error:
             self._log.error("%s; what was forgotten before may be in the store", error.message)
 
-    def _open_checked(self, at: int) -> SqliteStore:
+    def _open_file(self, at: int) -> HomeStore:
+        """The store in the home; a corrupt one is set aside and a new one begun."""
+        try:
+            return self._open_checked(at)
+        except StoreCorrupt as error:
+            aside = set_aside(self.home / "store.db", at)
+            self._log.error("%s; it was set aside as %s and a new store was begun", error.message, aside)
+            return open_file(self.home, at)
+
+    def _open_checked(self, at: int) -> HomeStore:
         """The store, checked as a whole first if damage was reported; StoreCorrupt if it is damaged."""
         path = self.home / "store.db"
-        store = open_store(path, self.home / "backups", at)
+        store = open_file(self.home, at)
         if (self.home / CHECK_STORE).exists() and (problem := store.check()):
             store.close()
             raise StoreCorrupt(f"the store at `{path}` is damaged: {problem}")
@@ -290,6 +296,11 @@ class Dispatcher:
             self._held.clear()
             await self.drain()
             await self.catch_up()
+
+    def is_store_elsewhere(self) -> bool:
+        """Whether the settings name another store than the one that was opened."""
+        loaded = self._loaded(None)
+        return loaded.unreadable is None and loaded.store != self._store_settings
 
     async def do(self, urgency: Urgency, work: Callable[[], T]) -> T:
         """The result of work that uses the engine."""
@@ -418,9 +429,13 @@ class Dispatcher:
     @contextmanager
     def own_engine(self) -> Generator[Engine]:
         """An engine for another thread than the worker's."""
-        path, backups = self.home / "store.db", self.home / "backups"
-        with closing(open_store(path, backups, _now())) as store:
+        with closing(self._own_store()) as store:
             yield replace(self.engine, store=store, config=self._loaded)
+
+    def _own_store(self) -> HomeStore:
+        """Another connection to the store that was opened."""
+        settings = self._store_settings
+        return open_named(settings) if settings.url else open_file(self.home, _now())
 
     async def prune_records(self) -> bool:
         """Remove a batch of session texts past their retention; whether there may be more."""
@@ -458,7 +473,7 @@ class Dispatcher:
             raise error
         path, backups, at = self.home / "store.db", self.home / "backups", _now()
         quiet_for = time.monotonic() - self.last_used_at
-        if not is_daily_backup_due(path, backups, at):
+        if self._store_settings.url or not is_daily_backup_due(path, backups, at):
             return
         if quiet_for < self._loaded(None).daemon.backup_quiet_seconds:
             return

@@ -150,6 +150,10 @@ class Housekeeping:
         self._watch.follow({Path(transcript) for transcript in live.values() if transcript})
         if live:
             self._needed_at = time.monotonic()
+        if self._dispatcher.is_store_elsewhere():
+            self.handing_over = True
+            self._leave("the settings name another store")
+            return
         unneeded = time.monotonic() - max(self._needed_at, self._dispatcher.last_used_at)
         if is_idle(unneeded, self._dispatcher.idle_exit_minutes()):
             self._leave("nobody needed it for long enough")

@@ -18,9 +18,9 @@ from holdfast import config
 from holdfast.config import Config
 from holdfast.core.events.world import Project
 from holdfast.daemon.work.dispatcher import Dispatcher
+from holdfast.engine.home_store import lost, there_is_one
 from holdfast.engine.repository import projects
 from holdfast.errors import HoldfastError
-from holdfast.stores.store_files import emptied
 
 
 async def answer(dispatcher: Dispatcher, body: bytes) -> dict[str, object]:
@@ -38,8 +38,7 @@ def _view(dispatcher: Dispatcher, request: Mapping[str, Any]) -> dict[str, objec
     # Loaded when the first command asks: no hook needs it.
     from holdfast.engine.views.command_views import VIEWS
 
-    path = dispatcher.home / "store.db"
-    if not path.exists() or emptied(path):
+    if not there_is_one(dispatcher.home) or lost(dispatcher.home):
         return {"error": "there is no store"}
     with dispatcher.own_engine() as own:
         environment: dict[str, str] = request["environment"]

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from holdfast import config
 from holdfast.core.text.strings import many
+from holdfast.engine.home_store import is_on_server
 from holdfast.engine.liveness import (
     PROC,
     is_plain_file,
@@ -169,6 +170,8 @@ def check_settings(
 
 def check_store(store: Store, path: Path) -> CheckResult:
     """Check the integrity of the whole store."""
+    if is_on_server(path.parent):
+        return _check_server(store)
     if reason := emptied(path):
         return wrong("store", f"{path}: {reason}", "run `holdfast restart`, then " + RECOVER)
     if not path.exists():
@@ -177,7 +180,17 @@ def check_store(store: Store, path: Path) -> CheckResult:
     if problem:
         fix = "run `holdfast restart`: the store is set aside as it is, and a new one begun; then " + RECOVER
         return wrong("store", f"{path}: {problem}", fix)
-    return fine("store", f"{path}, {path.stat().st_size // 1024} KiB, sound")
+    return fine("store", f"{path}, {path.stat().st_size / 1e6:,.1f} MB, sound")
+
+
+def _check_server(store: Store) -> CheckResult:
+    """Check a store that is no file of the home: its disk and its backups are its owner's."""
+    if problem := store.check():
+        return wrong(
+            "store", problem, "look after the database; what hooks report waits in the spool meanwhile"
+        )
+    advice = "its backups are those of the database's owner"
+    return fine("store", f"{store.place}, {store.size // 1024} KiB, answers; {advice}")
 
 
 def check_redactor(store: Store, home: Path, environment: Mapping[str, str]) -> CheckResult:

@@ -78,6 +78,7 @@ def remember_all(
         ]
         if session:
             _record_in_session(engine, session, outcomes, source, at)
+        engine.store.stamp_announcements(at)
     return outcomes
 
 
@@ -137,6 +138,7 @@ def edit(
         engine.store.put_memory(memory, redactor.mark)
         if (memory.text, memory.tags) != (before.text, before.tags):
             make_findable(engine.store, memory, redactor.mark)
+        engine.store.stamp_announcements(engine.clock())
     return memory
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from holdfast.core.redaction.redact import NO_LISTS, Lists, secrets_in
+from holdfast.engine.home_store import former_file
 from holdfast.errors import StoreError
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Store, StoredText
@@ -54,7 +55,7 @@ def _everything(store: Store, home: Path) -> Iterator[StoredText]:
     for text in store.texts():
         yield StoredText(f"store: {text.place}", text.text)
     path = home / "store.db"
-    whole = set(copies(path, home / "backups"))
+    whole = {*copies(path, home / "backups"), *former_file(home, 0)}
     for file in _files(home):
         if file in whole:
             yield from _in_copy(file)

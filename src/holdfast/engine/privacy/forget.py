@@ -23,6 +23,7 @@ from typing import Final, TypeAlias
 import msgspec
 
 from holdfast import config
+from holdfast.engine.home_store import former_file
 from holdfast.engine.liveness import lock_holder, spooled_files
 from holdfast.engine.redaction import forgotten
 from holdfast.engine.redaction.forgotten import BEGUN
@@ -120,7 +121,8 @@ def forget(store: Store, home: Path, choice: Choice, at: int) -> Forgotten:
         shutil.rmtree(folder, ignore_errors=True)
     with store.writing_durably():
         dropped = _dropped(store, choice, at)
-        result = _counted(dropped, hook_events, home, choice)
+        store.stamp_announcements(at)
+        result = _counted(dropped, hook_events, home, choice, at)
         result = replace(result, ledgers=versions, continuities=len(projects))
         store.put_fact(BEGUN, "")
         if _forget_places(store, home, choice) or result != Forgotten():
@@ -169,7 +171,7 @@ def rehearse(store: Store, home: Path, choice: Choice, at: int) -> Forgotten:
     with contextlib.suppress(_Undo), store.writing():
         dropped = _dropped(store, choice, at)
         raise _Undo
-    forgotten = _counted(dropped, _hook_events(store, home, choice), home, choice)
+    forgotten = _counted(dropped, _hook_events(store, home, choice), home, choice, at)
     versions = _versions(_ledgers(store, home, choice))
     return replace(forgotten, ledgers=versions, continuities=len(_continuities(store, home, choice)))
 
@@ -213,7 +215,7 @@ def clear(store: Store, home: Path, at: int) -> Cleared:
         remaining = erase_worktrees(store, home, wordings)
         erase_files(home, wordings)
         record = forgotten_record.read(home)
-        removed = [copy for copy in every if not _rewritten(copy, record, at)]
+        removed = [copy for copy in (*every, *former_file(home, at)) if not _rewritten(copy, record, at)]
         for log in logs(home):
             # A log line does not name its session. A process that has the file open goes on at its new end.
             log.write_bytes(b"")
@@ -328,12 +330,12 @@ def _dropped(store: Store, choice: Choice, at: int) -> Dropped:
     return dropped
 
 
-def _counted(dropped: Dropped, hook_events: list[Path], home: Path, choice: Choice) -> Forgotten:
+def _counted(dropped: Dropped, hook_events: list[Path], home: Path, choice: Choice, at: int) -> Forgotten:
     """What was removed, by kind; if nothing was, copies and logs are left alone."""
     if dropped == Dropped() and not hook_events and choice != Everything():
         return Forgotten()
     path = home / "store.db"
-    whole = [_is_whole(copy) for copy in copies(path, home / "backups")]
+    whole = [_is_whole(copy) for copy in (*copies(path, home / "backups"), *former_file(home, at))]
     return Forgotten(
         dropped.sessions,
         dropped.events,

@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import Final
 
 from holdfast.core.sharing.identity import Machine
-from holdfast.core.sharing.items import VersionRef
+from holdfast.core.sharing.items import SharedKind, VersionRef
 from holdfast.engine.engine import Engine
 from holdfast.engine.shared_texts import refresh_shared_texts
 from holdfast.engine.sharing import report
@@ -22,6 +22,7 @@ from holdfast.engine.sharing.outgoing import (
     SendingPlan,
     announce_documents,
     plan,
+    row_id,
     to_item,
 )
 from holdfast.engine.sharing.report import HubNotes
@@ -280,11 +281,31 @@ def _sender(engine: Engine, link: HubLink) -> Sender:
         ),
     )
     last = link.hub.last_revision(link.machine.id)
+    _send_again(engine, link, last)
     if last > engine.store.last_sent_revision(link.name, link.machine.id):
         # This store was restored, or is new: it has not sent what the hub has from this machine.
         with engine.store.writing_durably():
             engine.store.raise_revisions(last)
     return sender
+
+
+def _send_again(engine: Engine, link: HubLink, last: int) -> None:
+    """Announce again what a hub had acknowledged and does not know any more, as after its restore.
+
+    All of it is pulled again too: the numbers of its changes may have begun anew.
+    """
+    store = engine.store
+    lost = store.versions_acknowledged_above(link.name, link.machine.id, last)
+    if not lost:
+        return
+    rows = {(each.key.kind, row_id(each.key), each.key.project) for each in lost}
+    with store.writing_durably():
+        projects = {each: next(iter(store.projects_named(each)), "") for _, _, each in rows}
+        for kind, id, name in sorted(rows):
+            row = projects[name] if kind is SharedKind.CONTINUITY else id
+            store.announce(kind, row, projects[name], engine.clock())
+        for name in store.pull_cursors(link.name):
+            store.put_pull_cursor(link.name, name, 0)
 
 
 class _Noting:

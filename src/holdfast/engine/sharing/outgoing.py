@@ -13,6 +13,7 @@ from typing import Final
 
 from holdfast.core.documents.continuity import LayerName, render
 from holdfast.core.memory.memory import Memory, MemoryScope
+from holdfast.core.session.session import Phase
 from holdfast.core.sharing.bodies import (
     encode_checkpoint,
     encode_continuity,
@@ -77,6 +78,9 @@ class _Targets:
     row_is_gone: bool
 
 
+RESENT_MS: Final = 20_000
+"""How often the state of a live session is sent at most."""
+CHANGING: Final = "the session is at work; its state is sent every 20 seconds"
 NOT_REDACTED: Final = "its text is still being redacted by the rules of today"
 UNREADABLE: Final = "the settings of its project cannot be read"
 
@@ -95,6 +99,10 @@ def plan(engine: Engine, shared: SharedProjects, sender: Sender, announcement: A
         if is_there and is_shared and project is not None:
             if redactor != engine.redactor(project.project).mark:
                 return SendingPlan(waits=NOT_REDACTED)
+            if announcement.kind is SharedKind.SESSION and _is_changing(
+                engine, project, announcement, sender
+            ):
+                return SendingPlan(waits=CHANGING)
             copies = list(_copies(engine, project, announcement, sender))
     elif project is None:
         is_there = False  # A forgotten project has no documents.
@@ -122,6 +130,11 @@ def to_item(version: StoredVersion, redactor: str) -> OutgoingItem:
     )
 
 
+def row_id(key: ItemKey) -> str:
+    """The id of the row or document that an item is a copy of."""
+    return key.id.removeprefix(TEAM_PREFIX) if key.kind is SharedKind.MEMORY else key.id
+
+
 def announce_documents(engine: Engine, project: SharedProject, sender: Sender, at: int) -> int:
     """Announce the handoffs and the continuity that changed since they were last announced; how many."""
     if not Path(project.project.root).is_dir():
@@ -145,6 +158,16 @@ def announce_documents(engine: Engine, project: SharedProject, sender: Sender, a
 
 
 # ---------------------------------------------------------------- rows
+
+
+def _is_changing(engine: Engine, project: SharedProject, announcement: Announcement, sender: Sender) -> bool:
+    """Whether a live session was sent a moment ago: it changes with every event."""
+    session = engine.store.session(announcement.id)
+    key = ItemKey(project.policy.hub, project.name, announcement.kind, announcement.id)
+    own = _own(engine.store.versions(key), sender)
+    sent_at = own.received_at if own else 0
+    is_live = session is not None and session.phase is Phase.LIVE
+    return is_live and 0 <= engine.clock() - sent_at < RESENT_MS
 
 
 def _copies(

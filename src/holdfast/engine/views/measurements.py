@@ -41,7 +41,7 @@ def measure(engine: Engine, home: Path) -> Metrics:
         engine.store.counts(),
         tuple(engine.store.captured()),
         tuple(engine.store.taken_since(now - DAYS * DAY_MS)),
-        sum(path.stat().st_size for path in home.glob("store.db*") if path.is_file()),
+        engine.store.size,
         spooled_hook_events(home),
         engine.store.skipped(),
         tuple(days_until(engine.store, now, DAYS)),

@@ -51,7 +51,7 @@ def overview(engine: Engine, project: Project | None, *, environment: Mapping[st
         "live": _live(engine),
         "last_checkpoint": _last_checkpoint(engine),
         "last_brief": _last_brief(engine),
-        "store": _store(engine, around.home),
+        "store": _store(engine),
         "hubs": [
             {"name": each.check.removeprefix("hub "), "ok": each.ok, "detail": each.detail}
             for each in check_sharing(engine)
@@ -148,10 +148,10 @@ def _title(engine: Engine, session: Session | None) -> str:
     return str(serialisation.session_row(engine, session)["title"]) if session else ""
 
 
-def _store(engine: Engine, home: Path) -> Row:
+def _store(engine: Engine) -> Row:
     counts = engine.store.counts()
     return {
-        "bytes": sum(path.stat().st_size for path in home.glob("store.db*") if path.is_file()),
+        "bytes": engine.store.size,
         "sessions": counts.sessions,
         "checkpoints": counts.checkpoints,
         "receipts": counts.receipts,

@@ -55,7 +55,7 @@ def stats(engine: Engine, days: int, uses: Mapping[str, BriefUse]) -> Row:
         "since": to_iso(begin),
         "sessions": {**_sessions(sessions), "stored": engine.store.counts().sessions},
         "compactions": _compactions(sessions, briefs),
-        "crashes": _crashes(sessions, briefs),
+        "crashes": crashes(sessions, briefs),
         "briefs": _briefs(briefs),
         "use": _use(briefs, uses),
         "memories": _memories(engine, begin),
@@ -83,10 +83,17 @@ def _compactions(sessions: Sequence[Session], briefs: Iterable[Receipt]) -> Row:
     }
 
 
-def _crashes(sessions: Iterable[Session], briefs: Iterable[Receipt]) -> Row:
-    """Sessions whose harness went away without an end, and how many of them another one continued."""
+def crashes(sessions: Iterable[Session], briefs: Iterable[Receipt]) -> Row:
+    """Sessions whose harness went away without an end, and how many of them another one continued.
+
+    A brief that only names a session at work beside the new one continues nothing.
+    """
     crashed = {one.key for one in sessions if one.phase is Phase.ORPHANED}
-    continued = {one.predecessor for one in briefs if one.predecessor != one.session}
+    continued = {
+        one.predecessor
+        for one in briefs
+        if one.predecessor != one.session and one.reason is not Reason.PARALLEL
+    }
     return {"seen": len(crashed), "survived": len(crashed & continued)}
 
 

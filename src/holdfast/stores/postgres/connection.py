@@ -83,6 +83,8 @@ class PostgresAddress:
     tls: TlsLevel = TlsLevel.VERIFY_FULL
     application: str = "holdfast"
     """How the server's administrator sees the connection."""
+    connect_seconds: int = CONNECT_SECONDS
+    """How long an attempt to connect may take."""
 
     @property
     def place(self) -> str:
@@ -209,7 +211,7 @@ def connection_parameters(address: PostgresAddress) -> dict[str, Any]:
         "gssencmode": "disable",
         "client_encoding": "utf8",
         "application_name": address.application,
-        "connect_timeout": CONNECT_SECONDS,
+        "connect_timeout": address.connect_seconds,
         **_KEEPALIVES,
     }
     if parts.user:

@@ -29,7 +29,7 @@ from holdfast.stores.postgres.connection import (
     connect,
     translated,
 )
-from holdfast.stores.postgres.dialect import Statement, restored, translated_statement
+from holdfast.stores.postgres.dialect import DriverStatement, restored, translated_statement
 from holdfast.stores.sql.database import Bindings, Row
 
 STATEMENT_MS: Final = 30_000
@@ -53,8 +53,8 @@ class PostgresDatabase:
         self._is_writing = False
         self._failure: tuple[float, StoreAway] | None = None
         """Until when no other attempt to connect is made, and why."""
-        self._statements: dict[str, Statement] = {}
-        self._path = _quoted(schema)
+        self._statements: dict[str, DriverStatement] = {}
+        self._path = quoted_name(schema)
 
     @property
     def place(self) -> str:
@@ -63,18 +63,22 @@ class PostgresDatabase:
 
     def search_also(self, schema: str) -> None:
         """Look for types and operators in that schema too: an extension's."""
-        self._path = f"{_quoted(self.schema)}, {_quoted(schema)}"
+        self._path = f"{quoted_name(self.schema)}, {quoted_name(schema)}"
 
     @contextmanager
     def writing(self) -> Generator[None]:
-        """One transaction; it waits for other writers at its start and nowhere else."""
-        with self._transaction("off"):
+        """One transaction; it waits for other writers at its start and nowhere else.
+
+        As durable as the server's settings say, which by default is on its disk. A server may crash while the
+        transcript that could be read again is on a disk that is thrown away.
+        """
+        with self._transaction(""):
             yield
 
     @contextmanager
     def writing_durably(self) -> Generator[None]:
         """One transaction that is on the server's disk when it ends, with all that was written before."""
-        with self._transaction("on"):
+        with self._transaction("set local synchronous_commit = on;"):
             yield
 
     def rows(self, sql: str, bindings: Bindings | None = None) -> list[Row]:
@@ -108,17 +112,17 @@ class PostgresDatabase:
             connection.close()
 
     @contextmanager
-    def _transaction(self, synchronous: str) -> Generator[None]:
+    def _transaction(self, settings: str) -> Generator[None]:
         if self._is_writing:
             raise RuntimeError("a transaction is open already")
         begin = (
-            f"begin; {self._settings()} set local synchronous_commit = {synchronous};"
+            f"begin; {self._settings()} {settings}"
             f" set local idle_in_transaction_session_timeout = {IDLE_MS};"
             f" select pg_advisory_xact_lock({_lock_of(self.schema)})"
         )
-        self._send_first(begin, {})
-        self._is_writing = True
         try:
+            self._send_first(begin, {})
+            self._is_writing = True
             yield
             self._commit()
         finally:
@@ -248,7 +252,8 @@ def _cleaned(value: object) -> object:
     return clean(value)
 
 
-def _quoted(name: str) -> str:
+def quoted_name(name: str) -> str:
+    """A name as SQL has it."""
     return '"' + name.replace('"', '""') + '"'
 
 

@@ -18,7 +18,7 @@ from holdfast.stores.sql.database import CHECKPOINT_AT, Bindings, Value
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class DriverStatement:
     """A statement for the driver, and the values that it names."""
 
     text: str
@@ -29,14 +29,14 @@ class Statement:
         return {name: _value(name, bindings) for name in self.names}
 
 
-def translated_statement(sql: str) -> Statement:
+def translated_statement(sql: str) -> DriverStatement:
     """The statement as PostgreSQL understands it."""
     sql = _REPLACED.get(sql, sql)
     for shared, own in _WORDS:
         sql = sql.replace(shared, own)
     sql = _LIST.sub(r"unnest(cast(:list_\1 as text[])) as each(value)", sql)
     names = tuple(dict.fromkeys(_NAME.findall(sql)))
-    return Statement(_NAME.sub(r"%(\1)s", sql.replace("%", "%%")), names)
+    return DriverStatement(_NAME.sub(r"%(\1)s", sql.replace("%", "%%")), names)
 
 
 def terms_of(text: str) -> str:

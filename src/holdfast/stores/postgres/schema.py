@@ -11,7 +11,7 @@ from importlib.resources import files
 
 from holdfast.errors import StoreError, StoreTooNew
 from holdfast.lazy_dataclass import dataclass
-from holdfast.stores.postgres.database import PostgresDatabase
+from holdfast.stores.postgres.database import PostgresDatabase, quoted_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def _prepare(database: PostgresDatabase) -> None:
             hint="create one with `createdb --encoding UTF8 --template template0 NAME`",
         )
     if database.row(_HAS_SCHEMA, {"schema": database.schema}) is None:
-        database.script(f'create schema "{database.schema}"')
+        database.script(f"create schema {quoted_name(database.schema)}")
     database.script("create table schema_version (version bigint not null)")
     database.write("insert into schema_version (version) values (0)", {})
 

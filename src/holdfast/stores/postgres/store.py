@@ -38,6 +38,24 @@ class PostgresStore(Tables):
             return super().nearest(vector, within, limit)
         return nearest_on_server(self._database, vector, within, limit) if unit(vector) else []
 
+    @property
+    def place(self) -> str:
+        return f"PostgreSQL at {self._database.place}"
+
+    @property
+    def size(self) -> int:
+        row = self._database.row(_SIZE, {"schema": self._database.schema})
+        return int(row[0]) if row else 0
+
+    def leave_log(self) -> None:
+        """The server looks after its log."""
+
+    def move_log(self) -> None:
+        """The server looks after its log."""
+
+    def note_held(self, at: int) -> None:
+        """Nothing: a database that is gone is no empty one, and its owner has backups."""
+
     def check(self) -> str:
         try:
             self._database.rows("select 1 from schema_version")
@@ -94,6 +112,15 @@ select ctid, {columns}
  where ctid > cast(:after as tid)
  order by ctid
  limit 200
+"""
+
+_SIZE = """
+select coalesce(sum(pg_total_relation_size(pg_class.oid)), 0)
+  from pg_class
+  join pg_namespace
+    on pg_namespace.oid = relnamespace
+ where nspname = :schema
+   and relkind = 'r'
 """
 
 _TABLES = """

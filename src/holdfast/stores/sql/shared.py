@@ -86,6 +86,10 @@ class SharedRows:
         row = self._database.row(_LAST_SENT, {"hub": hub, "machine_id": machine})
         return int(row[0]) if row else 0
 
+    def versions_acknowledged_above(self, hub: str, machine: str, revision: int) -> list[StoredVersion]:
+        above: Bindings = {"hub": hub, "machine_id": machine, "revision": revision}
+        return self._versions(_ACKNOWLEDGED_ABOVE, above)
+
     def mark_for_team(self, memory_id: str, at: int) -> bool:
         return self._database.write(_MARK_FOR_TEAM, {"memory_id": memory_id, "at": at}) > 0
 
@@ -122,6 +126,9 @@ class SharedRows:
 
     def versions_of(self, kind: SharedKind, id: str) -> list[StoredVersion]:
         return self._versions(_VERSIONS_OF, {"kind": kind.value, "item_id": id})
+
+    def versions_without_hold(self, since: int, limit: int) -> list[StoredVersion]:
+        return self._versions(_WITHOUT_HOLD, {"since": since, "limit": limit})
 
     def put_base(self, kind: SharedKind, id: str, ref: VersionRef) -> None:
         columns: Bindings = {"kind": kind.value, "item_id": id}
@@ -450,6 +457,24 @@ select distinct item_id
    and body <> ''
  order by item_id
  limit :limit
+"""
+
+_WITHOUT_HOLD = f"""
+{_READ}
+ where holds = 0
+   and body <> ''
+   and at >= :since
+ order by at desc, item_id desc
+ limit :limit
+"""
+
+_ACKNOWLEDGED_ABOVE = f"""
+{_READ}
+ where hub = :hub
+   and machine_id = :machine_id
+   and revision > :revision
+   and received_at > 0
+ order by revision, item_id
 """
 
 _ADDRESSED_TO = f"""

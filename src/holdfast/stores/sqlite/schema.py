@@ -1,7 +1,7 @@
 """Schema: the numbered steps from an empty file to the tables of today.
 
-A step is a file in `migrations/`, applied once and whole, with a copy of the database made before. There is
-no way back but the copy.
+A step is a file in `migrations/`, applied once and whole. Before the first one a copy of the database is
+made: there is no other way back.
 """
 
 from __future__ import annotations
@@ -50,15 +50,27 @@ def refuse_later(database: Database, migrations: tuple[Migration, ...]) -> None:
 
 
 def migrate(database: Database, migrations: tuple[Migration, ...], backups: Path, at: int) -> None:
-    """Bring the database to the latest version; another process may be doing the same."""
+    """Bring the database to the latest version; another process may be doing the same.
+
+    One copy is made, before the first step: only an earlier program can use it, and more copies would push
+    older ones out.
+    """
     if _version(database) == 0:
         with database.writing():
             _make(database, migrations)
+    is_saved = False
     for migration in migrations:
         if _version(database) >= migration.version:
             continue
         with database.writing():
-            _apply(database, migration, backups, at)
+            version = _version(database)
+            if version >= migration.version:
+                continue
+            if not is_saved:
+                with translated(database.path):
+                    back_up(database.path, backups, version, at)
+                is_saved = True
+            step(database, migration)
 
 
 def migrate_unsaved(database: Database, migrations: tuple[Migration, ...]) -> None:
@@ -74,14 +86,6 @@ def _make(database: Database, migrations: tuple[Migration, ...]) -> None:
     if _version(database) == 0:
         for migration in migrations:
             step(database, migration)
-
-
-def _apply(database: Database, migration: Migration, backups: Path, at: int) -> None:
-    version = _version(database)
-    if version < migration.version:
-        with translated(database.path):
-            back_up(database.path, backups, version, at)
-        step(database, migration)
 
 
 def step(database: Database, migration: Migration) -> None:

@@ -39,6 +39,15 @@ class SqliteStore(Tables):
         problems = [str(text) for (text,) in damage if text != "ok"]
         return "; ".join([*problems, *(f"a row of `{table}` belongs to no session" for table, *_ in strays)])
 
+    @property
+    def place(self) -> str:
+        return str(self._database.path)
+
+    @property
+    def size(self) -> int:
+        path = self._database.path
+        return sum(file.stat().st_size for file in path.parent.glob(f"{path.name}*") if file.is_file())
+
     def note_held(self, at: int) -> None:
         """Note beside the file how much is in it."""
         with translated(self._database.path):

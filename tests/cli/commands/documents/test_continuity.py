@@ -267,6 +267,8 @@ def test_status_prints_its_answer_on_stdout(person: Person, transcript: Path) ->
     done = person.types("continuity", "status")
     assert done.err == ""
     assert all(word in done.out for word in ("project: ", "project-local: ", "latest: ", "audit log: "))
+    assert ", saved, merged with what was there, both layers\n" in done.out
+    assert "\nby rule; confidence " in done.out
 
 
 def test_status_also_says_on_stdout_that_nothing_was_generated(person: Person) -> None:

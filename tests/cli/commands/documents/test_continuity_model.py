@@ -76,7 +76,7 @@ def test_the_way_that_was_set_and_the_way_that_was_taken_are_accounted_for(
     assert reason in (entry["fallbackReason"] or "")
     assert bool(reason) == bool(entry["fallbackReason"])
     status = person.types("session", "status").out
-    assert f"by {actual}" in status
+    assert f"by {'rule' if actual == 'heuristic' else actual}" in status
     assert f"confidence {confidence}" in status
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -140,6 +141,15 @@ def test_sharing_says_what_keeps_a_memory_from_the_team(person: Person, desk: Pe
     assert "only memories of this project" in refused.err
 
 
+def test_an_agent_shares_nothing_with_the_team(person: Person) -> None:
+    id = person.types("remember", "The team deploys on Mondays.").out.strip()
+    within = replace(person, variables={"CLAUDE_CODE_SESSION_ID": "s1"})
+    refused = within.types("memories", "share", id)
+    assert refused.status == 1
+    assert "only a person shares a memory with the team" in refused.err
+    assert person.types("memories", "unshare", id).err == "it was not shared with the team\n"
+
+
 def test_a_problem_is_shown_everywhere_with_since_when(person: Person, desk: Person) -> None:
     password_file = person.home / "hubs" / "hub" / "password"
     password_file.chmod(0o644)
@@ -184,3 +194,24 @@ def test_without_a_hub_nothing_is_shared_and_that_is_said(person: Person) -> Non
     assert person.types("hub", "status", "--json").json == []
     assert person.types("hub", "push").status == 1
     assert person.types("hub", "leave", "--yes").status == 1
+
+
+def test_what_two_machines_changed_at_once_is_named_with_both_versions(person: Person, desk: Person) -> None:
+    id = person.types("remember", "The staging port is 5433.").out.strip()
+    person.types("hub", "push")
+    desk.types("hub", "pull")
+    desk.types("memories", "edit", id, "The staging port is 6000.")
+    person.types("memories", "edit", id, "The staging port is 7000.")
+    for each in (desk, person, desk):
+        each.types("hub", "push")
+        each.types("hub", "pull")
+    (state,) = person.types("hub", "status", "--json").json
+    (conflict,) = state["conflicts"]
+    assert {conflict["holds"]["machine"], conflict["other"]["machine"]} == {"laptop", "desk"}
+    assert f"holdfast hub history {id}" in person.types("hub", "status").out
+    histories = [each.types("hub", "history", id[:8], "--json").json for each in (person, desk)]
+    for versions in histories:
+        assert {row["text"] for row in versions} == {"The staging port is 6000.", "The staging port is 7000."}
+        assert [row["holds"] for row in versions] == [True, False]
+    assert texts(person) == texts(desk) == [histories[0][0]["text"]]
+    assert person.types("hub", "history", "nothing").status == 1

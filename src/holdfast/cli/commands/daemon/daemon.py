@@ -14,6 +14,7 @@ from holdfast.cli import daemon_requests
 from holdfast.cli.options import command, inherit_option, json_option
 from holdfast.cli.printing import give, give_json, say, working
 from holdfast.daemon.local import client
+from holdfast.engine.home_store import is_on_server, there_is_one
 from holdfast.engine.liveness import (
     have_store_checked,
     is_alive,
@@ -21,7 +22,7 @@ from holdfast.engine.liveness import (
     start_of,
 )
 from holdfast.errors import DaemonAway
-from holdfast.stores.store_files import RECOVER, emptied, set_aside_stores
+from holdfast.stores.store_files import RECOVER, set_aside_stores
 
 STOP_TIME = 10.0
 CHECK_TIME = 600.0
@@ -67,7 +68,7 @@ def restart(*, as_json: bool) -> None:
     where = daemon_requests.home()
     known = set_aside_stores(where / "store.db")
     stop(where)
-    if (where / "store.db").exists() or emptied(where / "store.db"):
+    if there_is_one(where) and not is_on_server(where):
         have_store_checked(where)
     pid = start(where)
     with working("checking the store"):

@@ -14,6 +14,7 @@ from holdfast.cli.options import command, json_option
 from holdfast.cli.printing import give, give_json, give_table, say
 from holdfast.cli.progress import progress_bar
 from holdfast.core.text.strings import quantity
+from holdfast.engine.home_store import refuse_server
 from holdfast.engine.redaction.redactor import lists_of
 from holdfast.engine.upkeep.recover_store import Recovery, recover, remove
 from holdfast.stores.store_files import set_aside_stores
@@ -48,6 +49,7 @@ def recover_store(*, removing: bool, as_json: bool) -> None:
             give_json({"recovered": [], "removed": []})
         say("there is no damaged store")
         return
+    refuse_server(home, "what is recovered goes into the file of the home", "unset `store.url` for that")
     lists = lists_of(config.load(home, None, None, os.environ).config)
     with progress_bar() as progress:
         recovered = recover(home, lists, access.now(), progress)

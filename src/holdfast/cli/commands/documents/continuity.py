@@ -19,7 +19,13 @@ from holdfast.cli.printing import give, give_json, give_table, say, working
 from holdfast.core.brief.brief_input import Reason
 from holdfast.core.brief.budget import budget_for
 from holdfast.core.documents.continuity import TITLES, ContinuityPart, LayerName, LayerSummary
-from holdfast.core.documents.continuity_log import AuditEntry, AuditScope, AuditTrigger, earlier_entries
+from holdfast.core.documents.continuity_log import (
+    AuditEntry,
+    AuditScope,
+    AuditTrigger,
+    WriteMode,
+    earlier_entries,
+)
 from holdfast.core.documents.continuity_startup import (
     LayerContent,
     Startup,
@@ -36,6 +42,7 @@ from holdfast.engine.briefing.start_context import ResumeContext, TeamEntry
 from holdfast.engine.documents import continuity, dream
 from holdfast.engine.documents import continuity_source as sources
 from holdfast.engine.documents.continuity import (
+    BY_RULES,
     ONE_FILE,
     ContinuityFiles,
     ReadableLayers,
@@ -212,10 +219,9 @@ def _tell(files: ContinuityFiles, outcome: SaveOutcome, action: str, *, as_json:
     for path in outcome.entry.written:
         give(path)
     source = outcome.source
-    say(f"{action}: from session {source.session[:8]} ({source.choice}), {outcome.entry.write_mode}")
     entry = outcome.entry
-    say(f"by {entry.actual}{f', because {entry.fallback}' if entry.fallback else ''}")
-    say(f"confidence {entry.confidence}")
+    say(f"{action}: from session {source.session[:8]} ({_CHOICES[source.choice]}), {_HOW[entry.write_mode]}")
+    say(_maker(entry))
     for warning in outcome.entry.warnings:
         say(f"warning: {warning}")
     if outcome.marker:
@@ -463,10 +469,7 @@ def _entry_lines(entry: AuditEntry, now: int) -> Iterator[str]:
     counts = entry.counts
     yield f"latest: {_headline(entry, now)}"
     yield f"from {entry.transcript}"
-    yield (
-        f"by {entry.actual}{f', because {entry.fallback}' if entry.fallback else ''}; "
-        f"confidence {entry.confidence}"
-    )
+    yield _maker(entry)
     yield (
         f"evidence: {quantity(counts.succeeded, 'command')} passed, {counts.failed} failed, "
         f"{quantity(counts.file_writes, 'file')} written, {quantity(counts.next_steps, 'next step')}, "
@@ -475,8 +478,39 @@ def _entry_lines(entry: AuditEntry, now: int) -> Iterator[str]:
     yield from (f"warning: {warning}" for warning in entry.warnings)
 
 
+def _maker(entry: AuditEntry) -> str:
+    """Who wrote it, and how sure that is."""
+    maker = "rule" if entry.actual == BY_RULES else entry.actual
+    return (
+        f"by {maker}{f', because {entry.fallback}' if entry.fallback else ''}; confidence {entry.confidence}"
+    )
+
+
 def _headline(entry: AuditEntry, now: int) -> str:
-    return f"{entry.trigger} ({entry.write_mode}, {entry.scope}) {ago(now - entry.at)}"
+    done = f"{_TRIGGERS[entry.trigger]}, {_HOW[entry.write_mode]}"
+    return f"{ago(now - entry.at)}, {done}, {_WHICH[entry.scope]}"
+
+
+_CHOICES: Final = {
+    sources.SourceChoice.EXPLICIT: "the transcript that you named",
+    sources.SourceChoice.MARKER: "of a save that was not finished",
+    sources.SourceChoice.AUDIT: "of the latest save",
+    sources.SourceChoice.PRIMARY: "the latest one here",
+}
+_HOW: Final = {
+    WriteMode.MERGE: "merged with what was there",
+    WriteMode.REPLACE: "in place of what was there",
+}
+_TRIGGERS: Final = {
+    AuditTrigger.SAVE: "saved",
+    AuditTrigger.REFRESH: "generated anew",
+    AuditTrigger.WRAPPER: "saved at the end of `holdfast run`",
+}
+_WHICH: Final = {
+    AuditScope.BOTH: "both layers",
+    AuditScope.SHARED: "the shared layer",
+    AuditScope.LOCAL: "the layer of this worktree",
+}
 
 
 def _lines(together: LayerSummary, layers: Sequence[LayerContent]) -> Iterator[str]:

@@ -84,7 +84,7 @@ def _survived(row: Mapping[str, Any], how: str) -> str:
 
 
 def _briefs(row: Mapping[str, Any]) -> str:
-    reasons = ", ".join(f"{count:,} {reason_words(reason)}" for reason, count in row["by_reason"].items())
+    reasons = "; ".join(f"{count:,} {reason_words(reason)}" for reason, count in row["by_reason"].items())
     return f"{row['count']:,} given ({reasons})" if row["count"] else "none given"
 
 

@@ -10,8 +10,8 @@ import click
 from holdfast import config
 from holdfast.cli import access
 from holdfast.cli.commands.sharing.owner import tls_option
-from holdfast.cli.options import command
-from holdfast.cli.printing import say
+from holdfast.cli.options import command, json_option
+from holdfast.cli.printing import give_json, say
 from holdfast.core.sharing.identity import Machine
 from holdfast.engine.machine import this_machine
 from holdfast.engine.sharing import connections
@@ -29,7 +29,8 @@ from holdfast.stores.postgres.connection import TlsLevel
 )
 @click.option("--name", default=connections.USUAL_NAME, metavar="NAME", help="How settings name this hub.")
 @tls_option("What the connection to another machine needs at least.")
-def join(*, name: str, tls: str) -> None:
+@json_option()
+def join(*, name: str, tls: str, as_json: bool) -> None:
     """Join a hub, with the line that its owner sent you.
 
     The line is asked for, or read from stdin; it holds a password, so never give it as an argument. The hub
@@ -44,18 +45,18 @@ def join(*, name: str, tls: str) -> None:
     machine_id.read_or_make(home)
     machine = this_machine(home, config.load(home, None, None, os.environ).config)
     if os.environ.get(URL_VARIABLE):
-        _check_environment(machine)
+        _check_environment(machine, as_json=as_json)
         return
     line = connections.parse_invitation(_line())
     connection, known = connections.join(home, name, line, TlsLevel(tls), machine, access.now())
-    _tell(connection.name, known)
+    _tell(connection.name, known, as_json=as_json)
 
 
-def _check_environment(machine: Machine) -> None:
+def _check_environment(machine: Machine, *, as_json: bool) -> None:
     (connection,) = (
         each for each in connections.hub_connections(access.home(), os.environ) if each.is_from_environment
     )
-    _tell(connection.name, connections.identify(connection, machine))
+    _tell(connection.name, connections.identify(connection, machine), as_json=as_json)
 
 
 def _line() -> str:
@@ -70,7 +71,11 @@ def _line() -> str:
     return line
 
 
-def _tell(name: str, known: Identification) -> None:
+def _tell(name: str, known: Identification, *, as_json: bool) -> None:
+    if as_json:
+        row = {"person": known.person, "team": known.team, "is_read_only": known.is_read_only}
+        give_json({"name": name, **row})
+        return
     rights = ", to read" if known.is_read_only else ""
     say(f"joined `{name}` as `{known.person}`, in the team `{known.team}`{rights}")
     say("nothing is shared until `[sharing]` in the settings says what")

@@ -25,12 +25,13 @@ from holdfast.engine.sharing import connections, exchange, leaving, report, stat
 from holdfast.engine.sharing.connections import HubConnection
 from holdfast.engine.sharing.exchange import Exchanged, HubLink
 from holdfast.engine.sharing.shared_projects import shared_projects
-from holdfast.engine.sharing.status import HubState, MachineProgress, NextItem
+from holdfast.engine.sharing.status import Conflict, HubState, MachineProgress, NextItem, text_in
 from holdfast.errors import HoldfastError, HubError, NotThere
 from holdfast.files import machine_id
 from holdfast.stores.base import Store
 from holdfast.stores.codec import to_iso
 from holdfast.stores.hub.base import Hub
+from holdfast.stores.shared import StoredVersion
 
 SHOWN_CHARS: Final = 80
 ID_CHARS: Final = 20
@@ -88,6 +89,28 @@ def pull(*, name: str, as_json: bool) -> None:
     Typed in a clone in which no session ran yet, it also gets what others have sent of that project.
     """
     _share(name, exchange.pull, as_json=as_json)
+
+
+@command("holdfast hub history 1f2e3d4c", "holdfast hub history shared --json")
+@click.argument("id", metavar="ID")
+@json_option()
+def history(*, id: str, as_json: bool) -> None:
+    """Show every machine's version of a shared item, the one that holds first.
+
+    ID is that of a memory or handoff, or how it begins; `shared` is this project's continuity.
+    """
+    with access.writable_engine() as engine:
+        project = access.project_at(None)
+        versions = status.versions_named(engine, project, id)
+        redact = engine.redactor_to_show(project).of_session("")
+    rows: list[Row] = [{**_version_row(each), "text": redact(defanged(text_in(each)))} for each in versions]
+    if as_json:
+        give_json(rows)
+        return
+    for row in rows:
+        state = "holds" if row["holds"] else "removed" if row["removed"] else "earlier"
+        give(f"{row['machine']} of {row['person']}, {row['at']}: {state}")
+        give(str(row["text"]) or "(no text)")
 
 
 @command("holdfast hub leave", "holdfast hub leave --hub work --erase --yes")
@@ -235,6 +258,32 @@ def _state_row(store: Store, state: HubState, joined: Sequence[HubConnection]) -
         "problem": (notes.problem or unreachable or _unjoined(state)) or None,
         "hint": notes.hint or None,
         "machines": machines,
+        "conflicts": [
+            _conflict_row(each)
+            for each in status.conflicts(store, access.now())
+            if each.held.key.hub == state.name
+        ],
+    }
+
+
+def _conflict_row(conflict: Conflict) -> Row:
+    held, other = conflict.held, conflict.other
+    return {
+        "kind": held.key.kind.value,
+        "id": held.key.id,
+        "project": held.key.project,
+        "holds": _version_row(held),
+        "other": _version_row(other),
+    }
+
+
+def _version_row(version: StoredVersion) -> Row:
+    return {
+        "machine": defanged(version.machine.name),
+        "person": defanged(version.person),
+        "at": to_iso(version.at),
+        "holds": version.holds,
+        "removed": version.is_removed,
     }
 
 
@@ -343,6 +392,11 @@ def _give_states(states: Sequence[HubState], rows: Sequence[Row]) -> None:
         for machine in _rows(row["machines"]):
             behind = "up to date" if machine["current"] else "has not applied all changes yet"
             give(f"  {machine['machine']} of {machine['person']}, {machine['project']}: {behind}")
+        for conflict in _rows(row["conflicts"]):
+            give(
+                f"  changed on two machines at once: {conflict['kind']} {conflict['id']}; the later one holds"
+            )
+            give(f"  both: `holdfast hub history {conflict['id']}`")
 
 
 def _rows(value: object) -> list[Row]:

@@ -31,7 +31,7 @@ def hub_option() -> Option:
 
 
 @command(
-    "holdfast hub init postgresql://admin@db.example/holdfast --password-file ~/db-password",
+    "holdfast hub init postgresql://me@db.example/hub --password-file FILE",
     "holdfast hub init 'postgresql://postgres@/holdfast?host=/run/postgresql'",
 )
 @click.argument("url", metavar="URL")
@@ -43,7 +43,8 @@ def hub_option() -> Option:
 )
 @click.option("--name", default=connections.USUAL_NAME, metavar="NAME", help="How commands name this hub.")
 @tls_option("What the connection to another machine needs at least.")
-def init(*, url: str, password_file: Path | None, name: str, tls: str) -> None:
+@json_option()
+def init(*, url: str, password_file: Path | None, name: str, tls: str, as_json: bool) -> None:
     """Make a PostgreSQL database a hub. Once, by whoever owns the database.
 
     URL names the database and who logs in, without a password. The login needs no superuser: it must own the
@@ -60,6 +61,9 @@ def init(*, url: str, password_file: Path | None, name: str, tls: str) -> None:
         owner.close()
     connections.keep_owned_hub(access.home(), owned)
     place = owned.address.place
+    if as_json:
+        give_json({"name": owned.name, "place": place, "has_changed": has_changed, "members": len(people)})
+        return
     if has_changed:
         say(f"`{place}` is a hub now: a schema `holdfast_hub`, its roles and the rights of each are there")
     else:
@@ -109,7 +113,8 @@ def invite(*, person: str, team: str, is_read_only: bool, host: str, name: str) 
 @command("holdfast hub revoke ann")
 @click.argument("person", metavar="NAME")
 @hub_option()
-def revoke(*, person: str, name: str) -> None:
+@json_option()
+def revoke(*, person: str, name: str, as_json: bool) -> None:
     """End a person's access at once, also on connections that are open.
 
     What they shared stays. `holdfast hub invite` lets them in again, with a new password.
@@ -119,6 +124,9 @@ def revoke(*, person: str, name: str) -> None:
         owner.revoke(person)
     finally:
         owner.close()
+    if as_json:
+        give_json({"revoked": person})
+        return
     say(f"`{person}` can no longer use the hub; what they shared stays")
 
 

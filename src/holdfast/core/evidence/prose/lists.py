@@ -311,13 +311,13 @@ class _Index:
 
     def __init__(self, items: Sequence[ListItem]) -> None:
         self.labels = {item.label.lower(): item.label for item in items}
-        self.words = {item.label: content_words(item.text) for item in items}
+        self.words = {item.label: _stems(item.text) for item in items}
 
     def item(self, noun: str, label: str, after: str) -> str:
         """The item that a label names, with the words after it; empty if another list may be meant."""
         own = self.labels.get(f"{noun} {label}".lower(), "")
         if own:
-            return own if not _LETTERS.search(after) or self.words[own] & content_words(after) else ""
+            return own if not _LETTERS.search(after) or self.words[own] & _stems(after) else ""
         plain = self.labels.get(label.lower(), "")
         if plain and noun.lower() in {"item", "point"}:
             return plain
@@ -326,12 +326,12 @@ class _Index:
     def repeats(self, label: str, text: str) -> bool:
         """Whether a text has at least half of an item's words, and two of them."""
         words = self.words[label]
-        common = len(words & content_words(text))
+        common = len(words & _stems(text))
         return common * 2 >= len(words) and common > 1
 
     def repeated(self, text: str) -> str:
         """The only item most of whose words are in a text."""
-        spoken = content_words(text)
+        spoken = _stems(text)
         alike = [
             label
             for label, words in self.words.items()
@@ -340,6 +340,12 @@ class _Index:
         return alike[0] if len(alike) == 1 else ""
 
 
+def _stems(text: str) -> frozenset[str]:
+    """The content words of a text without their endings: "Fixed" repeats "Fix"."""
+    return frozenset(_INFLECTION.sub("", word) for word in content_words(text))
+
+
+_INFLECTION: Final = compiled(r"(?<=[a-z]{3})(?:ing|ed|es|e|s)$")
 _TELLING: Final = 3
 _LETTERS: Final = compiled(r"[^\W\d_]{2}")
 _TICK: Final = compiled(r"[✅☑✔✓]|\[x\]", re.IGNORECASE)
@@ -367,16 +373,22 @@ def _headed(index: _Index, block: Block, line: str) -> tuple[str, ItemState | No
     after = rest[label.end() :] if label else rest
     is_done = bool(checked or _TICK.match(after) or _ENDS_DONE.search(rest.strip(" *#")))
     is_heading = block.kind is BlockKind.HEADING or rest.startswith("**")
-    if not (is_heading or marked or (label and _TICK.match(after))):
+    reports = _REPORTS.match(after)
+    ticked = label and (_TICK.match(after) or _ENDS_TICKED.search(rest) or _IS_DONE.match(after))
+    if not (is_heading or marked or reports or ticked):
         return None
     if label:
         number = label["of_noun"] or label["number"] or label["letter"]
+        if _IS_DONE.match(after) and number.lower() in index.labels:
+            return index.labels[number.lower()], ItemState.DONE
         item = index.item(label["noun"] or "", number, _TICK.sub("", after))
+    elif reports:
+        item = index.repeated(rest)
     else:
         item = _bare_item(index, rest) or index.repeated(rest) if marked else ""
     if not item:
         return None
-    if is_done:
+    if is_done or (reports and not unchecked):
         return item, ItemState.DONE
     return (item, ItemState.OPEN) if unchecked else (item, None) if is_heading else None
 
@@ -385,6 +397,15 @@ def _bare_item(index: _Index, rest: str) -> str:
     return index.labels.get(rest.strip(" *#.").lower(), "")
 
 
+_REPORTS: Final = compiled(
+    r"\W*(?:(?:i(?:'ve| have)?|now|also|successfully) )*(?:(?!need|want|relat|us|fail|tri|attempt|start|"
+    r"plann|skipp|look|check|review|investigat|notic|expect|consider|propos|block|defer|unchang|partial|mov)"
+    r"[a-z]{2,}ed|rewrote|wrote|made|built|split)\b(?![:?])(?!.*\?\W*$)",
+    re.IGNORECASE,
+)
+"""Begins with what was done: "Fixed the parser"."""
+_IS_DONE: Final = compiled(rf"\W*{_DONE_WORD}(?=\W*$|[:.,;!]| [—–-] )", re.IGNORECASE)
+_ENDS_TICKED: Final = compiled(r"\s[✅☑✔✓]\W*$")
 _ENDS_DONE: Final = compiled(rf"[\s(—–:-]+(?:{_DONE_WORD}|[✅☑✔✓]+)\W*$", re.IGNORECASE)
 
 
@@ -459,6 +480,7 @@ _RANGE: Final = compiled(r"(\d{1,2})\s*(?:-|–|through|to)\s*\#?(\d{1,2})")
 
 def _stated(index: _Index, line: str) -> Iterator[tuple[str, ItemState]]:
     """What the sentences of a line say of items, in the order in which they say it."""
+    line = _BY_PLACE.sub(lambda match: f"item {_PLACES.index(match[1].lower()) + 1}", line)
     if not _MAY_STATE.search(line):
         return
     statements = [(match, state) for pattern, state in _STATEMENTS for match in pattern.finditer(line)]
@@ -477,6 +499,8 @@ def _stated(index: _Index, line: str) -> Iterator[tuple[str, ItemState]]:
 
 
 _CLAUSE_END: Final = compiled(r"[.!;](?:\s|$)")
+_PLACES: Final = ("first", "second", "third", "fourth", "fifth", "sixth")
+_BY_PLACE: Final = compiled(rf"\bthe ({'|'.join(_PLACES)}) (?:item|point)\b", re.IGNORECASE)
 _MAY_STATE: Final = compiled(r"\d|\b[A-H]\b")
 
 

@@ -186,9 +186,9 @@ begin
        set project_id = excluded.project_id, revision = excluded.revision, at = 0;
 end;
 
+-- Every event updates its session: to compare what it was would cost each of them, also where nothing is shared.
 create trigger sessions_changed after update on sessions
-when old.metadata <> new.metadata
- and exists (select true from announced_kinds where project_id = new.project_id and kind = 'session')
+when exists (select true from announced_kinds where project_id = new.project_id and kind = 'session')
 begin
     update last_revision set revision = revision + 1;
     insert into announcements (kind, item_id, project_id, revision, at)
