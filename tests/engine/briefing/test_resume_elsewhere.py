@@ -241,3 +241,16 @@ def test_clocks_that_differ_by_hours_change_nothing(machines: tuple[Stage, Stage
         report.note(desk.store, "hub", HubNotes(clock_ahead=HOUR))
     later(desk)
     assert "session aaaaaaaa on laptop, 5 min old, which is over" in start(desk)
+
+
+def test_where_the_project_is_gone_by_now_its_files_do_not_count_as_deleted(
+    machines: tuple[Stage, Stage],
+) -> None:
+    laptop, desk = machines
+    work(laptop, KEY)
+    (laptop.home / "app").rename(laptop.home / "put-away")
+    session_arrives(laptop, desk, KEY)
+    later(laptop, desk)
+    brief = start(desk)
+    assert "session aaaaaaaa on laptop" in brief
+    assert "deleted on laptop" not in brief

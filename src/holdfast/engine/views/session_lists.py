@@ -16,12 +16,14 @@ from holdfast.engine.shared_sessions import PulledSession, pulled_everywhere, pu
 from holdfast.engine.views import serialisation
 from holdfast.engine.views.serialisation import Row
 from holdfast.lazy_dataclass import dataclass
-from holdfast.stores.base import EVERYWHERE, PageMark
+from holdfast.stores.base import EVERYWHERE, START, PageMark
 
 AT_ONCE: Final = 100
 """How many sessions are read at once while some of them are chosen."""
 PULLED_MOST: Final = 1_000
 """The most sessions of other machines that a list shows."""
+SPARE: Final = 20
+"""How many more are read than shown: an old session may have been sent last."""
 HITS_READ: Final = 500
 
 
@@ -60,9 +62,12 @@ def listed_sessions(
     engine: Engine, choice: SessionChoice, behind: PageMark, limit: int
 ) -> list[ListedSession]:
     """The chosen sessions behind that mark, the one with the latest event first."""
+    # Of an unfiltered list's first page, the sessions that arrived last are enough.
+    is_first = behind == START and choice == SessionChoice(choice.project)
+    most = min(2 * limit + SPARE, PULLED_MOST) if is_first else PULLED_MOST
     elsewhere = [
         ListedSession(each.session, each)
-        for each in _pulled(engine, choice)
+        for each in _pulled(engine, choice, most)
         if _passes_elsewhere(each, choice) and _is_behind(each.session, behind)
     ]
     here = [ListedSession(each) for each in _local(engine, choice, behind, limit)]
@@ -121,10 +126,10 @@ def _says(session: Session, words: Sequence[str]) -> bool:
 # ---------------------------------------------------------------- of other machines
 
 
-def _pulled(engine: Engine, choice: SessionChoice) -> list[PulledSession]:
+def _pulled(engine: Engine, choice: SessionChoice, most: int) -> list[PulledSession]:
     if choice.project is not None:
-        return pulled_sessions(engine, choice.project, choice.since, PULLED_MOST)
-    return pulled_everywhere(engine, PULLED_MOST)
+        return pulled_sessions(engine, choice.project, choice.since, most)
+    return pulled_everywhere(engine, most)
 
 
 def _passes_elsewhere(pulled: PulledSession, choice: SessionChoice) -> bool:
