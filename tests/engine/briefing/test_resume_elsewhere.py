@@ -15,6 +15,7 @@ from holdfast.engine.repository.git import identity
 from holdfast.engine.shared_sessions import session_body
 from holdfast.engine.sharing import report
 from holdfast.engine.sharing.report import HubNotes
+from holdfast.engine.views import command_views
 from tests.engine.repository.test_git import commit, run_git
 from tests.engine.stage import HOUR, MINUTE, Stage
 from tests.engine.two_machines import (
@@ -175,6 +176,9 @@ def test_not_after_the_window_and_never_of_another_project_or_person(
     assert "aaaaaaaa" in start(desk, "of mine")
     later(laptop, desk, by=5 * HOUR)
     assert start(desk, "too late") == ""
+    project = identity(str(desk.home / "app"))
+    why = command_views.brief(desk.engine(), project, reason="startup", budget=None)["why"]
+    assert str(why).startswith("the last session of this project ended 5 h ago on laptop; the window is 4 h")
 
 
 def test_what_was_forgotten_there_is_not_given_here(machines: tuple[Stage, Stage]) -> None:
