@@ -25,7 +25,7 @@ from holdfast.engine.sharing import connections, exchange, leaving, report, stat
 from holdfast.engine.sharing.connections import HubConnection
 from holdfast.engine.sharing.exchange import Exchanged, HubLink
 from holdfast.engine.sharing.shared_projects import shared_projects
-from holdfast.engine.sharing.status import Conflict, HubState, MachineProgress, NextItem, text_in
+from holdfast.engine.sharing.status import Conflict, HubState, MachineProgress, NextItem, headline, text_in
 from holdfast.errors import HoldfastError, HubError, NotThere
 from holdfast.files import machine_id
 from holdfast.stores.base import Store
@@ -359,7 +359,7 @@ def _item_cells(item: NextItem) -> tuple[str, ...]:
             f"waits: {item.waits}",
         )
     audience = "your machines" if version.audience is Audience.OWN else version.recipient or "the team"
-    text = "(removed)" if version.is_removed else shortened(one_line(version.body), SHOWN_CHARS)
+    text = "(removed)" if version.is_removed else shortened(one_line(headline(version)), SHOWN_CHARS)
     return (
         version.key.kind,
         version.key.id[:ID_CHARS],
