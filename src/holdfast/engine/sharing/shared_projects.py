@@ -51,6 +51,13 @@ class SharedProjects:
         """The projects that use this hub and have or had that name."""
         return [each for each in self.of_hub(hub) if name in each.names]
 
+    def clones(self, hub: str) -> list[list[SharedProject]]:
+        """The projects that use this hub, those with the same name together."""
+        by_name: dict[str, list[SharedProject]] = {}
+        for each in self.of_hub(hub):
+            by_name.setdefault(each.name, []).append(each)
+        return list(by_name.values())
+
     @property
     def hubs(self) -> list[str]:
         """The hubs that are used, by name."""
