@@ -309,7 +309,7 @@ def test_rights_end_with_the_revocation_even_if_the_connection_does_not(people: 
         raw.execute(PUSH, (SHOP, "machine-of-ann"))
 
 
-@pytest.mark.parametrize(("difference", "words"), [(1, "a later version"), (-1, "an earlier version")])
+@pytest.mark.parametrize(("difference", "words"), [(1, "a later version"), (-1, "is no hub")])
 def test_another_schema_is_refused_by_members_and_owner(
     people: PostgresRoom, difference: int, words: str
 ) -> None:

@@ -76,6 +76,8 @@ def shipped() -> tuple[HubMigration, ...]:
 def refuse_other(version: int, place: str) -> None:
     """HubRefused if a hub's schema is not the one that this program knows; nothing is sent to another one."""
     own = shipped()[-1].version
+    if version == 0:
+        raise HubRefused(f"`{place}` is no hub", "its owner makes it one with `holdfast hub init`")
     if version > own:
         raise HubRefused(
             f"the hub at `{place}` was prepared by a later version of Holdfast"
