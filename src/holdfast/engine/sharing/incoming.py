@@ -12,7 +12,7 @@ from functools import partial
 
 from holdfast.core.events.event import Skipped
 from holdfast.core.memory.memory import Memory, MemoryScope, labels_of
-from holdfast.core.sharing.bodies import MOST_READ, MemoryBody, decode_memory
+from holdfast.core.sharing.bodies import LATEST, MOST_READ, MemoryBody, decode_memory
 from holdfast.core.sharing.items import SharedItem, SharedKind, VersionRef
 from holdfast.core.sharing.policy import PERSONAL
 from holdfast.engine.engine import Engine
@@ -76,7 +76,7 @@ def _stored(
         shared.person,
         shared.person == sender.person,
         item.revision,
-        item.at,
+        min(max(item.at, 0), LATEST),
         item.audience,
         _redacted_body(item.body, redact),
         item.is_removed,
