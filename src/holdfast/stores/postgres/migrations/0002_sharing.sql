@@ -181,9 +181,8 @@ end $$;
 
 create trigger sessions_announced after insert on sessions for each row execute function announce_session();
 
-create trigger sessions_changed after update on sessions for each row
-when (old.metadata <> new.metadata)
-execute function announce_session();
+-- Every event updates its session: to compare what it was would cost each of them, also where nothing is shared.
+create trigger sessions_changed after update on sessions for each row execute function announce_session();
 
 create function announce_session_removed() returns trigger language plpgsql as $$
 begin
