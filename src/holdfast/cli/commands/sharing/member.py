@@ -24,6 +24,7 @@ from holdfast.engine.machine import this_machine
 from holdfast.engine.sharing import connections, exchange, leaving, report, status
 from holdfast.engine.sharing.connections import HubConnection
 from holdfast.engine.sharing.exchange import Exchanged, HubLink
+from holdfast.engine.sharing.hubs import URL_VARIABLE
 from holdfast.engine.sharing.shared_projects import shared_projects
 from holdfast.engine.sharing.status import Conflict, HubState, MachineProgress, NextItem, headline, text_in
 from holdfast.errors import HoldfastError, HubError, NotThere
@@ -138,6 +139,8 @@ def leave(*, name: str, erase: bool, yes: bool, as_json: bool) -> None:
     if erase:
         say(f"removed at the hub: {many(left.erased, 'item')}")
     say(f"left the hub `{connection.name}`; removed here: {many(left.removed_here, 'item')} of it")
+    if connection.is_from_environment:
+        say(f"`{URL_VARIABLE}` still names it: unset it, or it is used again")
 
 
 def _ask(question: str) -> None:
