@@ -91,7 +91,5 @@ def test_how_many_words_there_are_follows_every_change(store: PostgresStore, dat
         store.add_document(document("0", "one"))
         store.drop_document("1")
     with psycopg.connect(database) as connection:
-        assert connection.execute("select documents, words from holdfast.documents_in_all").fetchone() == (
-            2,
-            4,
-        )
+        row = connection.execute("select documents, words from holdfast.documents_in_all").fetchone()
+    assert row == (2, 4)
