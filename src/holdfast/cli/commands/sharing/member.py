@@ -17,7 +17,7 @@ from holdfast.cli.options import command, json_option
 from holdfast.cli.printing import give, give_json, give_table, say, working
 from holdfast.core.sharing.identity import Machine
 from holdfast.core.sharing.items import Audience
-from holdfast.core.text.strings import ago, many, one_line, shortened
+from holdfast.core.text.strings import ago, elapsed, many, one_line, shortened
 from holdfast.core.text.untrusted import defanged
 from holdfast.engine.engine import Engine
 from holdfast.engine.machine import this_machine
@@ -383,7 +383,7 @@ def _give_states(states: Sequence[HubState], rows: Sequence[Row]) -> None:
         known_as = f" as {notes.person} of {notes.team}" if notes.person else ""
         give(f"{state.name}{known_as}{' (read only)' if notes.is_read_only else ''}")
         if row["problem"]:
-            since = f" since {ago(now - notes.failing_since)}" if notes.failing_since else ""
+            since = f" for {elapsed(now - notes.failing_since)}" if notes.failing_since else ""
             give(f"  PROBLEM{since}: {row['problem']}")
             if notes.hint:
                 give(f"  fix: {notes.hint}")
