@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from holdfast import hook
@@ -96,6 +97,27 @@ def test_nothing_is_lost_while_the_server_is_away(
     server.start()
     wait_until(lambda: spooled(lodging) == 0)
     assert prompts_stored(lodging, url) == 4
+
+
+def test_a_server_that_hangs_holds_up_no_hook(lodging: Lodging, database: str) -> None:
+    lodging.start(HOLDFAST_STORE_URL=database)
+    assert lodging.payload(prompt("before"), "1") is not None
+    with psycopg.connect(database) as connection:
+        others = (
+            "select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"
+        )
+        pids = [int(pid) for (pid,) in connection.execute(others)]
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        done = run_hook(lodging, database, "meanwhile")
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+        assert spooled(lodging) == 1
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+    wait_until(lambda: spooled(lodging) == 0)
+    assert prompts_stored(lodging, database) == 2
 
 
 def test_a_daemon_that_finds_no_server_leaves_everything_in_the_spool(

@@ -140,7 +140,7 @@ def pulled_unless_here(engine: Engine, name: str) -> PulledSession | None:
 def _projects_by_name(engine: Engine) -> dict[str, Project]:
     """The project of this machine that has or had each shared name."""
     by_name: dict[str, Project] = {}
-    for project in engine.store.projects():
+    for project in projects.known_projects(engine.store):
         for name in shared_names_of(engine, project):
             by_name.setdefault(name, project)
     return by_name

@@ -43,7 +43,7 @@ def test_a_failure_says_since_when_and_what_to_do(fleet: Fleet) -> None:
     fail(laptop.at(NOON + 50 * MINUTE), HubAway("the hub does not answer", "look whether it runs"))
     (finding,) = check_sharing(laptop.at(NOON + 60 * MINUTE).engine)
     assert (finding.ok, finding.check) == (False, "hub work")
-    assert finding.detail == "nothing is shared since 1 h ago: the hub does not answer"
+    assert finding.detail == "nothing has been shared for 1 h: the hub does not answer"
     assert finding.fix == "look whether it runs"
     laptop.exchange()
     assert [ok for ok, _ in details(laptop)] == [True]

@@ -9,7 +9,7 @@ import pytest
 from holdfast.core.events.world import Project
 from holdfast.core.memory.memory import MemoryScope
 from holdfast.core.sharing.identity import Machine
-from holdfast.core.sharing.items import Audience, SharedKind
+from holdfast.core.sharing.items import Audience, OutgoingItem, SharedKind
 from holdfast.engine.sharing.exchange import exchange
 from holdfast.engine.sharing.report import notes_of
 from holdfast.errors import HubAway, HubRefused, ProtectionUnreadable
@@ -386,3 +386,19 @@ def test_a_hub_that_was_restored_from_an_old_backup_gets_what_it_lost(fleet: Fle
     assert set(fleet.database.texts) == {first, new}
     assert set(laptop.texts()) == set(desk.texts()) == {first, new}
     assert laptop.exchange().sent == desk.exchange().sent == 0
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["no JSON", "[" * 200_000, '{"text":' * 5_000, "{}", '"' + "x" * 3_000_000 + '"', '{"text":"\\ud800"}'],
+)
+def test_a_body_that_nobody_can_read_stops_nothing(fleet: Fleet, body: str) -> None:
+    laptop, bobs = fleet.machine("laptop"), fleet.machine("bobs", "bob", EVERYTHING)
+    item = OutgoingItem(SharedKind.MEMORY, "team:x", 1, NOON, Audience.TEAM, body, "1")
+    own = OutgoingItem(SharedKind.MEMORY, "y", 2, NOON, Audience.OWN, body, "1")
+    laptop.hub.push(NAME, laptop.machine.id, [item, own])
+    desk = fleet.machine("desk")
+    for machine in (bobs, desk):
+        machine.exchange()
+        assert machine.texts() == {}
+        assert machine.store.pull_cursor("work", NAME) > 0, "what comes behind it is pulled"

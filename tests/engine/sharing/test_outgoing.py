@@ -9,13 +9,13 @@ from pathlib import Path
 from holdfast.core.documents.continuity import LayerName
 from holdfast.core.redaction.redact import NO_LISTS
 from holdfast.core.session.session import Phase
-from holdfast.core.sharing.items import SharedKind
+from holdfast.core.sharing.items import Audience, OutgoingItem, SharedKind
 from holdfast.engine.documents import continuity
 from holdfast.engine.privacy.forget import Everything, OneProject, OneSession, forget
 from holdfast.engine.redaction.redactor import mark_of
 from holdfast.engine.sharing.status import conflicts
 from holdfast.settings import Sharing
-from tests.engine.sharing.machines import EVERYTHING, Fleet, SharingMachine
+from tests.engine.sharing.machines import EVERYTHING, NAME, Fleet, SharingMachine
 from tests.engine.stage import NOON
 from tests.stores.contract import CHECKPOINT, SESSION, Field
 
@@ -269,3 +269,16 @@ def test_of_two_changes_the_one_that_lost_is_named(fleet: Fleet) -> None:
         assert (conflict.held.machine.name, conflict.other.machine.name) == ("laptop", "desk")
         assert "7000" in conflict.other.body
     assert conflicts(laptop.store, NOON + 8 * 86_400_000) == []
+
+
+def test_a_colleague_who_claims_a_time_far_ahead_keeps_nobody_from_sharing(fleet: Fleet) -> None:
+    bobs = fleet.machine("bobs", "bob", EVERYTHING)
+    claim = OutgoingItem(SharedKind.CONTINUITY, "shared", 1, 2**63 - 1, Audience.TEAM, "{}", "1")
+    bobs.hub.push(NAME, bobs.machine.id, [claim])
+    laptop = fleet.machine("laptop", sharing=EVERYTHING)
+    laptop.exchange()
+    write_continuity(laptop, "# Continuity\n\n## Goal\n\n- Ship the shop.\n")
+    assert laptop.at(NOON + 5).exchange().sent == 1
+    own = [each for each in fleet.database.items.values() if each.body != "{}"]
+    assert [NOON <= each.at <= NOON + 9 for each in own] == [True]
+    assert conflicts(laptop.store, NOON)[0].held.person == "bob"

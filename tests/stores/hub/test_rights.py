@@ -281,7 +281,7 @@ def test_a_role_without_rights_is_refused(people: PostgresRoom) -> None:
 
 def test_a_wrong_password_is_refused_and_not_repeated(people: PostgresRoom) -> None:
     login = people.invitations["ann"].login
-    with pytest.raises(HubRefused, match="password authentication failed") as refused:
+    with pytest.raises(HubRefused, match="refused: password authentication failed") as refused:
         PostgresHub(people.address(Invitation(login, "wrong-hunter2")))
     assert "hunter2" not in refused.value.message + refused.value.hint
 

@@ -199,7 +199,8 @@ def _terminal_facts(row: Mapping[str, Any], path_chars: int) -> tuple[str, ...]:
 
 def _where(row: Mapping[str, Any]) -> str:
     """The person and machine of a session from elsewhere; empty for one of this machine."""
-    return f"{row['person']} on {row['machine']}" if row["machine"] else ""
+    # A daemon of an earlier version says neither.
+    return f"{row['person']} on {row['machine']}" if row.get("machine") else ""
 
 
 def _facts(row: Mapping[str, Any]) -> tuple[str, str, str, str, str, str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from holdfast.core.text.strings import ago
+from holdfast.core.text.strings import ago, elapsed
 from holdfast.engine.engine import Engine
 from holdfast.engine.health.doctor import CheckResult, fine, wrong
 from holdfast.engine.sharing.report import HubNotes, noted_hubs
@@ -20,17 +20,17 @@ def check_sharing(engine: Engine) -> Iterator[CheckResult]:
 
 def _check(check: str, notes: HubNotes, waiting_since: int, now: int) -> CheckResult:
     if notes.problem:
-        since = f"nothing is shared since {ago(now - notes.failing_since)}"
+        since = f"nothing has been shared for {elapsed(now - notes.failing_since)}"
         return wrong(check, f"{since}: {notes.problem}", notes.hint or "`holdfast hub status` shows more")
     if waiting_since and not notes.is_read_only and now - max(waiting_since, notes.tried_at) > OVERDUE_MS:
         return wrong(
             check,
-            f"changes wait since {ago(now - waiting_since)} and nobody tried to send them",
+            f"changes have waited for {elapsed(now - waiting_since)}, and nobody tried to send them",
             "`holdfast hub push` sends them now; `holdfast restart` has the daemon do so by itself",
         )
     if notes.is_read_only:
         return fine(check, f"you may read, so nothing is sent; pulled {_when(notes.pulled_at, now)}")
-    waiting = "" if not waiting_since else f"; changes wait since {ago(now - waiting_since)}"
+    waiting = "" if not waiting_since else f"; changes have waited for {elapsed(now - waiting_since)}"
     return fine(check, f"pushed {_when(notes.pushed_at, now)}, pulled {_when(notes.pulled_at, now)}{waiting}")
 
 

@@ -6,13 +6,13 @@ like one that was remembered here. What others wrote stays apart, with its autho
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
 from holdfast.core.events.event import Skipped
 from holdfast.core.memory.memory import Memory, MemoryScope, labels_of
-from holdfast.core.sharing.bodies import MemoryBody, decode_memory
+from holdfast.core.sharing.bodies import LATEST, MOST_READ, MemoryBody, decode_memory
 from holdfast.core.sharing.items import SharedItem, SharedKind, VersionRef
 from holdfast.core.sharing.policy import PERSONAL
 from holdfast.engine.engine import Engine
@@ -76,15 +76,25 @@ def _stored(
         shared.person,
         shared.person == sender.person,
         item.revision,
-        item.at,
+        min(max(item.at, 0), LATEST),
         item.audience,
-        map_document(item.body, redact) if item.body else "",
+        _redacted_body(item.body, redact),
         item.is_removed,
         item.replaces,
         item.recipient,
         shared.sequence,
         at,
     )
+
+
+def _redacted_body(body: str, redact: Callable[[str], str]) -> str:
+    """A body, redacted; empty if no version of Holdfast writes such a one."""
+    if not body or len(body) > MOST_READ:
+        return ""
+    try:
+        return map_document(body, redact)
+    except RecursionError:
+        return ""
 
 
 def _without_forgotten(engine: Engine, version: StoredVersion) -> StoredVersion:

@@ -15,6 +15,7 @@ from holdfast.core.documents.continuity import LayerName, render
 from holdfast.core.memory.memory import Memory, MemoryScope
 from holdfast.core.session.session import Phase
 from holdfast.core.sharing.bodies import (
+    LATEST,
     encode_checkpoint,
     encode_continuity,
     encode_handoff,
@@ -376,7 +377,9 @@ def _next(engine: Engine, announcement: Announcement, sender: Sender, key: ItemK
         replaces = VersionRef(known[0].machine.id, known[0].revision)
     # A change of this very moment has no time yet.
     changed_at = announcement.at or engine.clock()
-    at = made_at(max(0, changed_at - sender.clock_ahead), (each.version for each in known))
+    # Only this person's versions count: a colleague's may claim any time.
+    own_versions = (each.version for each in known if each.is_mine)
+    at = min(made_at(max(0, changed_at - sender.clock_ahead), own_versions), LATEST)
     return StoredVersion(
         key,
         sender.machine,

@@ -7,7 +7,16 @@ from typing import Final
 
 from holdfast.core.events.durations import DAY_MS, MINUTE_MS
 from holdfast.core.events.world import Project
-from holdfast.core.sharing.bodies import ContinuityBody, HandoffBody, MemoryBody, decode
+from holdfast.core.session.session import title_of
+from holdfast.core.sharing.bodies import (
+    CheckpointBody,
+    ContinuityBody,
+    HandoffBody,
+    MemoryBody,
+    SessionBody,
+    decode,
+    place_session,
+)
 from holdfast.core.sharing.identity import Machine, identity_of
 from holdfast.core.sharing.items import SharedKind
 from holdfast.engine.engine import Engine
@@ -128,6 +137,22 @@ def text_in(version: StoredVersion) -> str:
     """The text of a version; empty if it has none, or none that can be read."""
     body = decode(version.key.kind, version.body) if version.body else None
     return body.text if isinstance(body, MemoryBody | HandoffBody | ContinuityBody) else ""
+
+
+def headline(version: StoredVersion) -> str:
+    """What a version says, for a list; its JSON where it cannot be read."""
+    match decode(version.key.kind, version.body):
+        case HandoffBody() as body:
+            return body.head.purpose or body.text
+        case MemoryBody(text=text) | ContinuityBody(text=text) | CheckpointBody(digest=text):
+            return text
+        case SessionBody() as body:
+            return title_of(place_session(body, _NOWHERE))
+        case _:
+            return version.body
+
+
+_NOWHERE: Final = Project("", "", "", "", "")
 
 
 def machine_progress(

@@ -17,6 +17,7 @@ from holdfast.core.sharing.provenance import Provenance, provenance_row
 from holdfast.core.text.strings import shortened
 from holdfast.engine.documents.handoff import HandoffFile, received_handoffs
 from holdfast.engine.engine import Engine
+from holdfast.engine.repository.projects import known_projects
 from holdfast.engine.shared_sessions import (
     PulledSession,
     provenance_of,
@@ -48,7 +49,7 @@ class TeamChoice:
 
 def team_view(engine: Engine, choice: TeamChoice) -> Row:
     """What others shared: sessions, handoffs and memories, and whom and which machines they are of."""
-    projects = [choice.project] if choice.project else engine.store.projects()
+    projects = [choice.project] if choice.project else known_projects(engine.store)
     sessions = _sessions(engine, choice.project)
     handoffs = [(project, each) for project in projects for each in received_handoffs(engine, project)]
     memories = [each for project in projects for each in _memories(engine, project)]

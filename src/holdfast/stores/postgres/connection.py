@@ -258,7 +258,8 @@ def translated(place: str) -> Generator[None]:
 
 def _problem(place: str, error: psycopg.Error) -> PostgresProblem:
     state = error.sqlstate or ""
-    detail = " ".join((error.diag.message_primary or str(error)).split())
+    # What libpq says before the server's own words names the place again.
+    detail = _PLACE_AGAIN.sub("", " ".join((error.diag.message_primary or str(error)).split()))
     if not state:
         return _without_state(place, detail)
     for kind, states, hint in _STATES:
@@ -369,6 +370,10 @@ _LIMITS: Final = (
     f" set_config('idle_in_transaction_session_timeout', '{IDLE_MS}', true)"
 ).encode()
 
+_PLACE_AGAIN: Final = re.compile(
+    r'\A(?:connection failed: )?connection to server (?:at|on socket) "[^"]*"(?: \([^)]*\))?'
+    r"(?:, port \d+)? failed: (?:FATAL: +)?"
+)
 _PREPARE_HINT: Final = "the owner of the database prepares it"
 _STATES: Final = (
     (ProblemKind.REFUSED, ("42501", "28"), "ask whoever owns the database for the rights"),

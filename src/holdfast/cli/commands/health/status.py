@@ -114,7 +114,7 @@ def _print(where: Path, answer: Mapping[str, Any] | None, view: Mapping[str, Any
         "Checkpoint": list(_checkpoint(view["last_checkpoint"], now)),
         "Brief": list(_brief(view["last_brief"], now)),
         "Store": list(_store(view["store"])),
-        "Hub": [f"{row['name']}: {row['detail']}" for row in view["hubs"]],
+        "Hub": [f"{row['name']}: {row['detail']}" for row in view.get("hubs", ())],
         "Project": list(_project(view["project"])),
         "Machine": list(_machine(view["machine"], view["person"])),
         "Daemon": list(_daemon(where, answer, now)),

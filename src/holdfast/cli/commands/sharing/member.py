@@ -17,15 +17,16 @@ from holdfast.cli.options import command, json_option
 from holdfast.cli.printing import give, give_json, give_table, say, working
 from holdfast.core.sharing.identity import Machine
 from holdfast.core.sharing.items import Audience
-from holdfast.core.text.strings import ago, many, one_line, shortened
+from holdfast.core.text.strings import ago, elapsed, many, one_line, shortened
 from holdfast.core.text.untrusted import defanged
 from holdfast.engine.engine import Engine
 from holdfast.engine.machine import this_machine
 from holdfast.engine.sharing import connections, exchange, leaving, report, status
 from holdfast.engine.sharing.connections import HubConnection
 from holdfast.engine.sharing.exchange import Exchanged, HubLink
+from holdfast.engine.sharing.hubs import URL_VARIABLE
 from holdfast.engine.sharing.shared_projects import shared_projects
-from holdfast.engine.sharing.status import Conflict, HubState, MachineProgress, NextItem, text_in
+from holdfast.engine.sharing.status import Conflict, HubState, MachineProgress, NextItem, headline, text_in
 from holdfast.errors import HoldfastError, HubError, NotThere
 from holdfast.files import machine_id
 from holdfast.stores.base import Store
@@ -138,6 +139,8 @@ def leave(*, name: str, erase: bool, yes: bool, as_json: bool) -> None:
     if erase:
         say(f"removed at the hub: {many(left.erased, 'item')}")
     say(f"left the hub `{connection.name}`; removed here: {many(left.removed_here, 'item')} of it")
+    if connection.is_from_environment:
+        say(f"`{URL_VARIABLE}` still names it: unset it, or it is used again")
 
 
 def _ask(question: str) -> None:
@@ -359,7 +362,7 @@ def _item_cells(item: NextItem) -> tuple[str, ...]:
             f"waits: {item.waits}",
         )
     audience = "your machines" if version.audience is Audience.OWN else version.recipient or "the team"
-    text = "(removed)" if version.is_removed else shortened(one_line(version.body), SHOWN_CHARS)
+    text = "(removed)" if version.is_removed else shortened(one_line(headline(version)), SHOWN_CHARS)
     return (
         version.key.kind,
         version.key.id[:ID_CHARS],
@@ -380,7 +383,7 @@ def _give_states(states: Sequence[HubState], rows: Sequence[Row]) -> None:
         known_as = f" as {notes.person} of {notes.team}" if notes.person else ""
         give(f"{state.name}{known_as}{' (read only)' if notes.is_read_only else ''}")
         if row["problem"]:
-            since = f" since {ago(now - notes.failing_since)}" if notes.failing_since else ""
+            since = f" for {elapsed(now - notes.failing_since)}" if notes.failing_since else ""
             give(f"  PROBLEM{since}: {row['problem']}")
             if notes.hint:
                 give(f"  fix: {notes.hint}")
