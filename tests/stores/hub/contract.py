@@ -20,6 +20,8 @@ class Place:
     owner: HubOwner
     log_in: Callable[[Invitation], Hub]
     """A new connection of the person who was invited."""
+    hubs: dict[str, Hub] = field(default_factory=dict)
+    """The connection with which each person was invited."""
     _open: list[Hub] = field(default_factory=list)
     _invitations: dict[str, Invitation] = field(default_factory=dict)
 
@@ -28,6 +30,7 @@ class Place:
         self._invitations[name] = self.owner.invite(name, team, is_read_only=is_read_only)
         hub = self.connect(name)
         hub.identify(machine_of(name))
+        self.hubs[name] = hub
         return hub
 
     def connect(self, name: str) -> Hub:

@@ -32,7 +32,8 @@ def store(address: PostgresAddress) -> Iterator[PostgresStore]:
 def end_connections(url: str) -> None:
     with psycopg.connect(url) as connection:
         connection.execute(
-            "select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid()"
+            "select pg_terminate_backend(pid) from pg_stat_activity"
+            " where datname = current_database() and pid <> pg_backend_pid()"
         )
 
 
