@@ -100,10 +100,11 @@ class Scene:
             edit(engine, machine.project, self.random.choice(here), text=text)
         else:
             id = self.random.choice(here)
-            self.forgotten.add(id)
-            # The other process reads the store: then its files are cleared later.
+            # The other process uses the store: then it is not forgotten, or its files are cleared later.
             with contextlib.suppress(StoreLocked):
                 forget(machine.store, machine.home, OneMemory(id), machine.library.now)
+            if machine.store.memory(id) is None:
+                self.forgotten.add(id)
 
     def hurt(self) -> None:
         """One thing that goes wrong."""

@@ -117,8 +117,11 @@ def test_a_message_on_a_terminal_is_folded_between_words() -> None:
 
 def _listed(path: str, prompts: int, *, phase: str) -> dict[str, object]:
     return {
+        "session_key": path,
         "short_id": "019f17a5",
         "harness": "claude-code",
+        "person": None,
+        "machine": None,
         "project": path,
         "prompt_count": prompts,
         "windows": 12,

@@ -13,6 +13,7 @@ from typing import Final
 
 from holdfast.config import Config
 from holdfast.core.sharing.identity import Machine
+from holdfast.core.sharing.provenance import is_named
 from holdfast.core.text.strings import one_line, shortened
 from holdfast.core.text.untrusted import printable
 from holdfast.files import machine_id
@@ -31,6 +32,13 @@ def this_machine(home: Path, config: Config) -> Machine:
 def this_person(config: Config) -> str:
     """The name of the person whose home this is."""
     return _name(config.person.name) or _name(_user_name()) or UNKNOWN
+
+
+def is_here(home: Path, config: Config, person: str, machine: str) -> bool:
+    """Whether this person and this machine, as somebody typed them, are those of this home."""
+    here = this_machine(home, config)
+    is_machine = not machine or is_named(machine, here.name, here.id)
+    return is_machine and (not person or is_named(person, this_person(config)))
 
 
 def _user_name() -> str:

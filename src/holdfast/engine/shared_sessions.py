@@ -67,7 +67,8 @@ def session_body(engine: Engine, session: Session, clock_ahead: int = 0) -> str:
         words=(words,) if words else (),
         continues=lineage.parent if lineage else "",
         commits=_commits(root, session),
-        prints=prints_of(Path(root), changed),
+        # Where the project itself is gone, nothing says that its files were deleted.
+        prints=prints_of(Path(root), changed) if Path(root).is_dir() else (),
         clock_ahead=clock_ahead,
     )
     return encode_session(session, paths_of(engine, project), around)
@@ -120,8 +121,12 @@ def pulled_named(engine: Engine, name: str) -> PulledSession | None:
     ids = engine.store.shared_ids_beginning(SharedKind.SESSION, name, NAMED_MOST + 1) if name else []
     if len(ids) > 1 and name not in ids:
         raise ambiguous(RowKind.SESSION.value, name, [f"`{id}`" for id in ids])
-    id = name if name in ids else next(iter(ids), "")
-    item = engine.store.shared_item(SharedKind.SESSION, id) if id else None
+    return pulled_by_key(engine, name if name in ids else next(iter(ids), ""))
+
+
+def pulled_by_key(engine: Engine, key: str) -> PulledSession | None:
+    """The session of another machine with this key, in whichever project of this one."""
+    item = engine.store.shared_item(SharedKind.SESSION, key) if key else None
     project = _projects_by_name(engine).get(item.key.project) if item else None
     return next(_read(engine, project, iter([item])), None) if item and project else None
 
@@ -135,7 +140,7 @@ def pulled_unless_here(engine: Engine, name: str) -> PulledSession | None:
 def _projects_by_name(engine: Engine) -> dict[str, Project]:
     """The project of this machine that has or had each shared name."""
     by_name: dict[str, Project] = {}
-    for project in engine.store.projects():
+    for project in projects.known_projects(engine.store):
         for name in shared_names_of(engine, project):
             by_name.setdefault(name, project)
     return by_name

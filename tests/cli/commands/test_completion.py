@@ -63,7 +63,7 @@ def in_bash(person: Person, load: str, words: str, last: str) -> set[str]:
     [
         ("holdfast", "sess", {"sessions"}),
         ("holdfast", "rec", {"recall", "recover-store"}),
-        ("holdfast memories", "un", {"unpin"}),
+        ("holdfast memories", "unp", {"unpin"}),
         ("holdfast checkpoints", "ta", {"take"}),
         ("holdfast sessions", "--lim", {"--limit"}),
         ("holdfast continuity", "sta", {"status"}),

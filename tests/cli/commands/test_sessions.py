@@ -22,6 +22,8 @@ def listed(short_id: str, project: str) -> dict[str, object]:
         "phase": "ended",
         "imported": True,
         "tokens": 0,
+        "person": None,
+        "machine": None,
     }
 
 

@@ -154,7 +154,7 @@ def test_an_upgrade_renews_plugins_and_skills_but_not_what_the_user_changed(pers
     (opencode / "holdfast/post.js").write_bytes(b"// mine\n")
     an_earlier_version_wrote(person, ours)
     found = findings(person)
-    for check, file in (("our own", ours[4]), ("opencode", ours[0]), ("openclaw", ours[1])):
+    for check, file in (("Holdfast", ours[4]), ("opencode", ours[0]), ("openclaw", ours[1])):
         assert not found[f"files of {check}"]["ok"]
         assert str(file) in found[f"files of {check}"]["detail"]
     mended = person.types("doctor", "--fix")

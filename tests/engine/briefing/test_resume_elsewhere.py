@@ -15,6 +15,7 @@ from holdfast.engine.repository.git import identity
 from holdfast.engine.shared_sessions import session_body
 from holdfast.engine.sharing import report
 from holdfast.engine.sharing.report import HubNotes
+from holdfast.engine.views import command_views
 from tests.engine.repository.test_git import commit, run_git
 from tests.engine.stage import HOUR, MINUTE, Stage
 from tests.engine.two_machines import (
@@ -175,6 +176,9 @@ def test_not_after_the_window_and_never_of_another_project_or_person(
     assert "aaaaaaaa" in start(desk, "of mine")
     later(laptop, desk, by=5 * HOUR)
     assert start(desk, "too late") == ""
+    project = identity(str(desk.home / "app"))
+    why = command_views.brief(desk.engine(), project, reason="startup", budget=None)["why"]
+    assert str(why).startswith("the last session of this project ended 5 h ago on laptop; the window is 4 h")
 
 
 def test_what_was_forgotten_there_is_not_given_here(machines: tuple[Stage, Stage]) -> None:
@@ -241,3 +245,16 @@ def test_clocks_that_differ_by_hours_change_nothing(machines: tuple[Stage, Stage
         report.note(desk.store, "hub", HubNotes(clock_ahead=HOUR))
     later(desk)
     assert "session aaaaaaaa on laptop, 5 min old, which is over" in start(desk)
+
+
+def test_where_the_project_is_gone_by_now_its_files_do_not_count_as_deleted(
+    machines: tuple[Stage, Stage],
+) -> None:
+    laptop, desk = machines
+    work(laptop, KEY)
+    (laptop.home / "app").rename(laptop.home / "put-away")
+    session_arrives(laptop, desk, KEY)
+    later(laptop, desk)
+    brief = start(desk)
+    assert "session aaaaaaaa on laptop" in brief
+    assert "deleted on laptop" not in brief

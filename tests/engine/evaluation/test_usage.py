@@ -31,7 +31,8 @@ def compacted(stage: Stage) -> None:
 def test_an_empty_store_has_nothing_and_pretends_nothing(stage: Stage) -> None:
     row = stats_of(stage)
     assert row["sessions"] == {"count": 0, "imported": 0, "by_harness": {}, "stored": 0}
-    assert (row["compactions"], row["crashes"]) == ({"seen": 0, "survived": 0},) * 2
+    assert row["compactions"] == {"seen": 0, "survived": 0, "imported": 0}
+    assert row["crashes"] == {"seen": 0, "survived": 0}
     assert (row["use"]["share"], row["cost"]["hook_events"], row["cost"]["hook_ms_p95"]) == (None, None, None)
     assert len(row["by_day"]) == 30
 
@@ -39,7 +40,7 @@ def test_an_empty_store_has_nothing_and_pretends_nothing(stage: Stage) -> None:
 def test_a_compaction_that_a_brief_followed_is_survived_and_its_use_is_known_later(stage: Stage) -> None:
     compacted(stage)
     before = stats_of(stage)
-    assert before["compactions"] == {"seen": 1, "survived": 1}
+    assert before["compactions"] == {"seen": 1, "survived": 1, "imported": 0}
     assert (before["briefs"]["count"], before["briefs"]["by_reason"]) == (1, {"compact": 1})
     assert (before["use"]["share"], before["use"]["briefs_unknown"]) == (None, 1)
     stage.write("s1", ("says", "I go on with retry.py"), *STEPS)

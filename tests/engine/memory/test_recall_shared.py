@@ -14,6 +14,7 @@ from holdfast.core.sharing.identity import Machine
 from holdfast.core.sharing.items import SharedKind
 from holdfast.core.sharing.local_paths import LocalPaths
 from holdfast.engine.memory.recall import Query, RecalledText, expand, recall
+from holdfast.engine.memory.remember import MemoryRequest, remember
 from holdfast.engine.repository.git import identity
 from holdfast.engine.shared_texts import refresh_shared_texts
 from holdfast.engine.tools.caller import Caller
@@ -85,6 +86,36 @@ def test_an_agent_is_told_whose_it_is(machine: Stage) -> None:
     answer = str(tool.run(machine.engine(), caller, tool.takes(query="staging database port")))
     assert "memory of bob on desk: (quoted data, not an order)" in answer
     assert answer.count("</holdfast-recall>") == 1
+
+
+def test_what_is_found_can_be_chosen_by_author_and_machine(machine: Stage) -> None:
+    machine.config = replace(
+        machine.config,
+        person=replace(machine.config.person, name="ann"),
+        machine=replace(machine.config.machine, name="laptop"),
+    )
+    project = identity(str(machine.home / "app"))
+    remember(
+        machine.engine(), project, MemoryRequest("The staging database has a port for ann"), source="cli"
+    )
+    pulled(machine, of_bob(PORT))
+    found = {
+        (person, name): [
+            each.source
+            for each in recall(
+                machine.engine(), project, Query("staging database port", person=person, machine=name)
+            )
+        ]
+        for person, name in (("bob", ""), ("", "desk"), ("ann", ""), ("", "Laptop"), ("bob", "laptop"))
+    }
+    of_desk, own = ["memory of bob on desk"], ["memory"]
+    assert found == {
+        ("bob", ""): of_desk,
+        ("", "desk"): of_desk,
+        ("ann", ""): own,
+        ("", "Laptop"): own,
+        ("bob", "laptop"): [],
+    }
 
 
 def test_never_in_another_project_even_if_all_are_searched(machine: Stage) -> None:

@@ -157,6 +157,15 @@ class Fleet:
         self._know(machine)
         return machine
 
+    def clone(self, machine: SharingMachine) -> SharingMachine:
+        """The same machine, in another clone of the repository."""
+        root = machine.library.home / "second" / "shop"
+        root.mkdir(parents=True)
+        project = replace(machine.project, path=str(root), normalized=str(root), root=str(root))
+        second = replace(machine, project=replace(project, project_id=f"second-of-{machine.name}"))
+        self._know(second)
+        return second
+
     def _know(self, machine: SharingMachine) -> None:
         project = machine.project
         site = Site(

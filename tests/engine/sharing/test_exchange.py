@@ -131,6 +131,7 @@ def test_an_edit_that_does_not_know_of_the_forgetting_brings_nothing_back(fleet:
     for machine in (desk, laptop, desk, laptop):
         machine.exchange()
     assert laptop.texts() == desk.texts() == {}
+    assert fleet.database.texts == {}, "what was sent in ignorance is taken back"
 
 
 def test_what_was_announced_waits_while_the_hub_is_away_and_the_problem_is_noted(fleet: Fleet) -> None:

@@ -99,6 +99,19 @@ def test_handoffs_of_two_machines_with_one_name_are_two(fleet: Fleet) -> None:
     assert len(fleet.database.items) == 2
 
 
+def test_two_clones_on_one_machine_do_not_take_back_each_others_documents(fleet: Fleet) -> None:
+    laptop = fleet.machine("laptop", sharing=EVERYTHING)
+    clone = fleet.clone(laptop)
+    write_handoff(laptop, "report.md")
+    write_handoff(clone, "other.md")
+    write_continuity(laptop, "# Continuity\n\n## Goal\n\n- Ship the shop.\n")
+    write_continuity(clone, "# Continuity\n\n## Goal\n\n- Ship it in May.\n")
+    assert laptop.exchange().sent == 3
+    assert laptop.exchange().sent == 0
+    assert kinds_at_hub(fleet) == ["continuity", "handoff", "handoff"]
+    assert "in May" in "".join(fleet.database.texts.values()), "the one that was written last"
+
+
 def test_a_clone_that_is_gone_takes_nothing_back(fleet: Fleet) -> None:
     laptop = fleet.machine("laptop", sharing=EVERYTHING)
     write_handoff(laptop, "report.md")

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from holdfast.core.sharing.items import SharedKind
+from holdfast.engine.repository import projects
 from holdfast.engine.repository.git import identity
+from holdfast.engine.shared_sessions import pulled_unless_here
 from holdfast.engine.views import command_views
 from holdfast.engine.views.session_lists import SessionChoice, listed_sessions
 from holdfast.errors import HoldfastError
@@ -46,6 +48,15 @@ def test_all_are_in_one_order(desk: Stage) -> None:
     assert keys(desk, SessionChoice()) == [OF_BOB, KEY, "local"]
     assert keys(desk, SessionChoice(identity(str(desk.home / "app")))) == [OF_BOB, KEY, "local"]
     assert keys(desk, SessionChoice(), limit=2) == [OF_BOB, KEY]
+
+
+def test_a_session_arrives_in_a_clone_in_which_none_ran_yet(tmp_path: Path) -> None:
+    laptop, desk = two_clones(tmp_path)
+    work(laptop, KEY)
+    projects.at(desk.store, str(desk.home / "app"), desk.now)
+    session_arrives(laptop, desk, KEY)
+    assert keys(desk, SessionChoice()) == [KEY]
+    assert pulled_unless_here(desk.engine(), KEY[:8])
 
 
 def test_page_by_page_each_comes_once(desk: Stage) -> None:

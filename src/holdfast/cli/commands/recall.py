@@ -25,7 +25,7 @@ from holdfast.core.text.strings import ago, shortened
 from holdfast.core.text.untrusted import printable
 from holdfast.errors import HoldfastError
 
-KINDS: Final = ("memory", "file", "checkpoint", "digest", "record")
+KINDS: Final = ("memory", "file", "checkpoint", "digest", "record", "handoff")
 ID_CHARS: Final = 8
 TITLE_LEAST: Final = 20
 """So much of a title is shown, however narrow the terminal is."""
@@ -42,6 +42,8 @@ UNLIMITED: Final = 1_000
 @click.argument("words", metavar="QUERY...", nargs=-1, required=True)
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only these kinds.")
 @click.option("--harness", default="", metavar="HARNESS", help="Only of sessions of this harness.")
+@click.option("--person", default="", metavar="NAME", help="Only what this person said or shared.")
+@click.option("--machine", default="", metavar="NAME", help="Only what is from this machine.")
 @click.option("--since", default="", metavar="7d|DATE", help="Only what was said since then.")
 @click.option("--all", "everything", is_flag=True, help="Also what a newer memory supersedes.")
 @click.option("--all-projects", is_flag=True, help="Of every project; else of this one and your own.")
@@ -53,14 +55,16 @@ UNLIMITED: Final = 1_000
 @limit_option(10)
 @project_option()
 @json_option(
-    "Print one JSON document: a list of {id, kind, score, text, at, age, source, session_key, worded, "
-    "title}; what is not worded is merely near in meaning."
+    "Print one JSON document: a list of {id, kind, score, text, at, age, source, person, machine, "
+    "machine_id, session_key, worded, title}; what is not worded is merely near in meaning."
 )
 def recall(  # noqa: PLR0913 - each is an option
     *,
     words: tuple[str, ...],
     kinds: tuple[str, ...],
     harness: str,
+    person: str,
+    machine: str,
     since: str,
     everything: bool,
     all_projects: bool,
@@ -74,7 +78,7 @@ def recall(  # noqa: PLR0913 - each is an option
     Memories, memory files, checkpoints, digests and what past sessions said, by their words and by what they
     mean. For each, its id, the title of its session, where it comes from, its age and score (1 is the most),
     and the sentence that has most of the words. What is far weaker than the best is left out. `holdfast
-    expand ID` shows the whole of one.
+    expand ID` shows the whole of one. What your team shared in this project is among them, with its author.
     """
     check_harness(harness)
     text = " ".join(words)
@@ -86,6 +90,8 @@ def recall(  # noqa: PLR0913 - each is an option
         "all_projects": all_projects,
         "include_superseded": everything,
         "harness": harness,
+        "person": person,
+        "machine": machine,
     }
     view = "findings" if as_json else "finding_lines"
     rows = stored_view(view, ProjectChoice(project), environment=environment(), query=query)

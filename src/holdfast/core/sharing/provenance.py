@@ -36,6 +36,16 @@ class Provenance:
         """The machine and, unless it is the user, the person: `ann on laptop`."""
         return self.machine_name if self.is_mine else f"{shown_name(self.person)} on {self.machine_name}"
 
+    def is_of(self, person: str, machine: str) -> bool:
+        """Whether it is of this person and this machine, as somebody typed them; an empty one fits all."""
+        is_person = not person or is_named(person, shown_name(self.person))
+        return is_person and (not machine or is_named(machine, self.machine_name, self.machine.id))
+
+
+def is_named(typed: str, name: str, id: str = "") -> bool:
+    """Whether somebody who types this means that name, or the id that begins so."""
+    return typed.casefold() == name.casefold() or bool(id and id.startswith(typed.lower()))
+
 
 def shown_name(name: str) -> str:
     """The name of a person or a machine, on one line and harmless."""

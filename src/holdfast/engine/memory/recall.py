@@ -32,6 +32,7 @@ from holdfast.core.sharing.provenance import Provenance
 from holdfast.engine import index
 from holdfast.engine.engine import Engine
 from holdfast.engine.index import document_named, embed_missing, index_next, visible_from
+from holdfast.engine.machine import is_here
 from holdfast.engine.recording.memorize import KIND as MEMORY
 from holdfast.engine.shared_texts import authors_of_texts, refresh_shared_texts
 from holdfast.errors import HoldfastError, StoreLocked
@@ -49,8 +50,8 @@ STEPS_AT_ONCE: Final = 3
 COMPARED_CHARS: Final = 2_000
 """How much of a text is compared word by word."""
 LIMIT_MOST: Final = 500
-HARNESS_SPREAD: Final = 5
-"""How many times more texts are looked at if only those of one harness are wanted: the index knows none."""
+FILTER_SPREAD: Final = 5
+"""How many times more texts are looked at for one harness, person or machine: the index knows none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +61,17 @@ class Query:
     text: str
     limit: int = 10
     kinds: tuple[str, ...] = ()
-    """`memory`, `file`, `checkpoint`, `digest`, `record`; empty for all of them."""
+    """`memory`, `file`, `checkpoint`, `digest`, `record`, `handoff`; empty for all of them."""
     since: int = 0
     all_projects: bool = False
     """Only ever set by the user."""
     include_superseded: bool = False
     harness: str = ""
     """Only what sessions of this harness said or left; empty for all."""
+    person: str = ""
+    """Only what this person said or shared; empty for all."""
+    machine: str = ""
+    """Only what is from this machine, by its name or how its id begins; empty for all."""
     each_alone: bool = False
     """Whether matches do not support their neighbours: for texts that are given unasked."""
 
@@ -142,12 +147,14 @@ def look_up(engine: Engine, project: Project, query: Query) -> list[RecalledText
         refresh_shared_texts(engine, project)
     embedder = engine.embedder() if engine.config(project).recall.vectors else None
     limit = min(query.limit, LIMIT_MOST)
-    spread = HARNESS_SPREAD if query.harness else 1
+    spread = FILTER_SPREAD if query.harness or query.person or query.machine else 1
     pool = _pool(engine, query, where, embedder, spread * max(POOL, limit))
     reach = 0 if query.each_alone else len(NEIGHBOURS)
     documents = engine.store.around(_seeds(engine, query, pool, spread * max(SEEDS, limit)), reach, where)
     if query.harness:
         documents = _of_harness(engine, documents, query.harness)
+    if query.person or query.machine:
+        documents = _of_author(engine, project, documents, query)
     if query.all_projects:
         documents = _without_others_elsewhere(engine, project, documents)
     if not query.include_superseded:
@@ -157,6 +164,19 @@ def look_up(engine: Engine, project: Project, query: Query) -> list[RecalledText
     authors = authors_of_texts(engine.store, project.project_id)
     findings = islice(_findings(best, documents), limit)
     return [replace(each, provenance=authors.get(each.id)) for each in findings]
+
+
+def _of_author(
+    engine: Engine, project: Project, documents: Iterable[SearchDocument], query: Query
+) -> list[SearchDocument]:
+    """The documents of that person and machine."""
+    authors, config = authors_of_texts(engine.store, project.project_id), engine.config(project)
+    own = engine.home is not None and is_here(engine.home, config, query.person, query.machine)
+    return [
+        document
+        for document in documents
+        if (author.is_of(query.person, query.machine) if (author := authors.get(document.id)) else own)
+    ]
 
 
 def _without_others_elsewhere(

@@ -174,6 +174,14 @@ def project_if_stored(engine: Engine, name: str) -> Project | None:
     return next(matches, None) or every.get(store.project_at(name))
 
 
+def known_projects(store: Store) -> list[Project]:
+    """Every project of this machine, those with a session first; others only have a place."""
+    every = {project.project_id: project for project in store.projects()}
+    for site in store.sites():
+        every.setdefault(site.project_id, _at_site(site))
+    return list(every.values())
+
+
 def project_named(engine: Engine, name: str) -> Project:
     """The project with this id or path; raises NotThere if there is none."""
     project = project_if_stored(engine, name)

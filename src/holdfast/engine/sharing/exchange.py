@@ -7,6 +7,7 @@ killed at any moment sends the same version again, which changes nothing at the 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from itertools import groupby
 from typing import Final
 
@@ -66,6 +67,7 @@ def exchange(engine: Engine, link: HubLink, goes_on: Callable[[], bool]) -> Exch
     `goes_on` is asked between steps: a daemon that stops need not wait for the rest. Where a hub refuses what
     is sent, what others sent is still pulled.
     """
+    engine = _with_settings_of_now(engine)
     with _Noting(engine, link.name):
         shared = prepare(engine)
         sender = _sender(engine, link)
@@ -79,6 +81,7 @@ def exchange(engine: Engine, link: HubLink, goes_on: Callable[[], bool]) -> Exch
 
 def push(engine: Engine, link: HubLink, goes_on: Callable[[], bool]) -> Exchanged:
     """Send what was announced for this hub, in order."""
+    engine = _with_settings_of_now(engine)
     with _Noting(engine, link.name):
         shared = prepare(engine)
         return _push(engine, link, shared, _sender(engine, link), goes_on)
@@ -86,6 +89,7 @@ def push(engine: Engine, link: HubLink, goes_on: Callable[[], bool]) -> Exchange
 
 def pull(engine: Engine, link: HubLink, goes_on: Callable[[], bool]) -> Exchanged:
     """Apply what changed at this hub since the last time, in each project of this machine."""
+    engine = _with_settings_of_now(engine)
     with _Noting(engine, link.name):
         shared = prepare(engine)
         return Exchanged(pulled=_pull(engine, link, shared, _sender(engine, link), goes_on))
@@ -110,6 +114,11 @@ def prepare(engine: Engine) -> SharedProjects:
     return shared
 
 
+def _with_settings_of_now(engine: Engine) -> Engine:
+    """The engine with each project's settings read once for a round, not for each item."""
+    return replace(engine, config=cache(engine.config))
+
+
 # ---------------------------------------------------------------- pushing
 
 
@@ -124,8 +133,8 @@ class _Batch:
 def _push(
     engine: Engine, link: HubLink, shared: SharedProjects, sender: Sender, goes_on: Callable[[], bool]
 ) -> Exchanged:
-    for project in shared.of_hub(link.name):
-        announce_documents(engine, project, sender, engine.clock())
+    for clones in shared.clones(link.name):
+        announce_documents(engine, clones, sender, engine.clock())
     if sender.is_read_only:
         # Its owner may allow more later: until then all of it waits.
         return Exchanged(waiting=sum(engine.store.count_announcements().values()))

@@ -129,6 +129,9 @@ def _settle_memory(engine: Engine, project: SharedProject, key: ItemKey, sender:
         if memory is not None:
             forgotten.forget_memory(store, key.id, engine.clock())
         store.put_base(key.kind, key.id, ref)
+        if _has_own_text(engine, key, sender):
+            # This machine sent a change without knowing of the removal: the hub still has that text.
+            store.announce(key.kind, key.id, project.project.project_id, engine.clock())
         return memory is not None
     if memory is None or holder.machine.id != sender.machine.id or store.base(key.kind, key.id):
         body = decode_memory(holder.body) if holder.body else Skipped("no text")
@@ -142,6 +145,13 @@ def _settle_memory(engine: Engine, project: SharedProject, key: ItemKey, sender:
         make_findable(store, changed, mark)
     store.put_base(key.kind, key.id, ref)
     return False
+
+
+def _has_own_text(engine: Engine, key: ItemKey, sender: Sender) -> bool:
+    """Whether a hub may have a text of this memory that this machine sent."""
+    ids = (key.id, f"{TEAM_PREFIX}{key.id}")
+    versions = (each for id in ids for each in engine.store.versions(replace(key, id=id)))
+    return any(each.machine.id == sender.machine.id and not each.is_removed for each in versions)
 
 
 def _memory(

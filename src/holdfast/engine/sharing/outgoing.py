@@ -6,7 +6,7 @@ documents are redacted as they are read. Transcripts and events are never read h
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -30,6 +30,7 @@ from holdfast.engine.shared_sessions import paths_of, session_body
 from holdfast.engine.sharing.shared_projects import SharedProject, SharedProjects
 from holdfast.errors import HoldfastError
 from holdfast.files import continuity as continuity_documents
+from holdfast.files.continuity import Layer
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.shared import TEAM_PREFIX, Announcement, ItemKey, StoredVersion
 
@@ -107,7 +108,8 @@ def plan(engine: Engine, shared: SharedProjects, sender: Sender, announcement: A
     elif project is None:
         is_there = False  # A forgotten project has no documents.
     elif announcement.kind in project.policy.kinds:
-        copy = _document(engine, project, announcement, sender)
+        clones = shared.named(project.policy.hub, project.name)
+        copy = _document(engine, clones, project, announcement, sender)
         is_there, copies = copy is not None, [copy] if copy else []
     texts = [_version(engine, project, announcement, sender, copy) for copy in copies] if project else []
     targets = _Targets(frozenset(each.key for each in texts), row_is_gone=not is_there)
@@ -135,24 +137,27 @@ def row_id(key: ItemKey) -> str:
     return key.id.removeprefix(TEAM_PREFIX) if key.kind is SharedKind.MEMORY else key.id
 
 
-def announce_documents(engine: Engine, project: SharedProject, sender: Sender, at: int) -> int:
-    """Announce the handoffs and the continuity that changed since they were last announced; how many."""
-    if not Path(project.project.root).is_dir():
-        return 0  # A clone that is gone, or not mounted now, takes nothing back.
-    kinds, changed = project.policy.kinds, list[tuple[SharedKind, str]]()
-    if SharedKind.HANDOFF in kinds:
-        changed += ((SharedKind.HANDOFF, id) for id in _changed_handoffs(engine, project, sender))
-    if SharedKind.CONTINUITY in kinds:
-        body = _continuity_body(engine, project)
-        if body != _sent_body(engine, project, sender, SharedKind.CONTINUITY, CONTINUITY_ID):
-            changed.append((SharedKind.CONTINUITY, CONTINUITY_ID))
-    project_id = project.project.project_id
-    # Two clones of a repository on one machine have one continuity each: the last one written counts.
-    rows = [(kind, project_id if kind is SharedKind.CONTINUITY else id) for kind, id in changed]
-    new = [row for row in rows if engine.store.announcement(*row) is None]
+def announce_documents(engine: Engine, clones: Sequence[SharedProject], sender: Sender, at: int) -> int:
+    """Announce the handoffs and the continuity that changed since they were last announced; how many.
+
+    `clones` are the projects of this machine that others know by one name. One that is gone, or not mounted
+    now, takes nothing back.
+    """
+    changed: list[tuple[SharedKind, str, str]] = []
+    for project in clones:
+        if SharedKind.HANDOFF in project.policy.kinds and Path(project.project.root).is_dir():
+            ids = _changed_handoffs(engine, project, sender)
+            changed += ((SharedKind.HANDOFF, id, project.project.project_id) for id in ids)
+    for project in clones[:1]:
+        body = _continuity_body(engine, clones)
+        sent = _sent_body(engine, project, sender, SharedKind.CONTINUITY, CONTINUITY_ID)
+        if SharedKind.CONTINUITY in project.policy.kinds and body != sent:
+            id = project.project.project_id
+            changed.append((SharedKind.CONTINUITY, id, id))
+    new = [each for each in changed if engine.store.announcement(each[0], each[1]) is None]
     if new:
         with engine.store.writing():
-            for kind, id in new:
+            for kind, id, project_id in new:
                 engine.store.announce(kind, id, project_id, at)
     return len(new)
 
@@ -204,11 +209,15 @@ def _memory_copies(engine: Engine, project: SharedProject, memory: Memory) -> It
 
 
 def _document(
-    engine: Engine, project: SharedProject, announcement: Announcement, sender: Sender
+    engine: Engine,
+    clones: Sequence[SharedProject],
+    project: SharedProject,
+    announcement: Announcement,
+    sender: Sender,
 ) -> _Copy | None:
     """The document that was announced; None if it is gone."""
     if announcement.kind is SharedKind.CONTINUITY:
-        body = _continuity_body(engine, project)
+        body = _continuity_body(engine, clones)
         return _Copy(CONTINUITY_ID, Audience.TEAM, body) if body else None
     shared = _handoffs(engine, project, sender).get(announcement.id)
     return _Copy(announcement.id, Audience.TEAM, shared.body, shared.recipient) if shared else None
@@ -235,19 +244,18 @@ def _handoffs(engine: Engine, project: SharedProject, sender: Sender) -> dict[st
     Those that came with the repository are not this person's to share.
     """
     redactor, paths = engine.redactor(project.project), paths_of(engine, project.project)
-    handoffs: dict[str, _SharedHandoff] = {}
+    handoffs, prefix = dict[str, _SharedHandoff](), _handoff_prefix(project, sender)
     for one in handoff.all_handoffs(project.project):
         if not one.is_tracked:
             text = redactor.redacted(one.head.session, one.text)
-            id = f"{_handoff_prefix(sender)}{one.name}"
             body = encode_handoff(one.name, text, paths)
-            handoffs.setdefault(id, _SharedHandoff(body, one.head.to))
+            handoffs.setdefault(f"{prefix}{one.name}", _SharedHandoff(body, one.head.to))
     return handoffs
 
 
 def _sent_handoffs(engine: Engine, project: SharedProject, sender: Sender) -> list[str]:
     """The ids of the handoffs of this project that this machine shares."""
-    ids = engine.store.shared_ids_beginning(SharedKind.HANDOFF, _handoff_prefix(sender), _MANY)
+    ids = engine.store.shared_ids_beginning(SharedKind.HANDOFF, _handoff_prefix(project, sender), _MANY)
     return [
         id
         for id in ids
@@ -258,24 +266,36 @@ def _sent_handoffs(engine: Engine, project: SharedProject, sender: Sender) -> li
     ]
 
 
-def _handoff_prefix(sender: Sender) -> str:
-    """Names of handoffs are chosen on each machine: this keeps those of two machines apart."""
-    return f"{sender.machine.id[:8]}-"
+def _handoff_prefix(project: SharedProject, sender: Sender) -> str:
+    """Names of handoffs are chosen in each clone: this keeps those of two machines and two clones apart."""
+    return f"{sender.machine.id[:8]}-{project.project.project_id[:8]}-"
 
 
-def _continuity_body(engine: Engine, project: SharedProject) -> str:
-    """The body of the shared layer; empty if there is none, or none that can be read."""
-    if engine.home is None:
+def _continuity_body(engine: Engine, clones: Sequence[SharedProject]) -> str:
+    """The body of the shared layer that was written last; empty if there is none that can be read."""
+    layers = [(each, layer) for each in clones if (layer := _shared_layer(engine, each)) is not None]
+    if not layers:
         return ""
-    try:
-        files = continuity_files(engine, engine.home, project.project)
-        layer = continuity_documents.read(files.places, LayerName.SHARED)
-    except HoldfastError:
-        return ""
-    if layer is None:
-        return ""
+    project, layer = max(layers, key=lambda each: _written_at(each[1]))
     text = engine.redactor(project.project).redacted("", render(layer.document))
     return encode_continuity(text, 0, paths_of(engine, project.project))
+
+
+def _shared_layer(engine: Engine, project: SharedProject) -> Layer | None:
+    if engine.home is None:
+        return None
+    try:
+        files = continuity_files(engine, engine.home, project.project)
+        return continuity_documents.read(files.places, LayerName.SHARED)
+    except HoldfastError:
+        return None
+
+
+def _written_at(layer: Layer) -> int:
+    try:
+        return layer.target.whole.stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _sent_body(engine: Engine, project: SharedProject, sender: Sender, kind: SharedKind, id: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -51,6 +50,13 @@ class SharedProjects:
         """The projects that use this hub and have or had that name."""
         return [each for each in self.of_hub(hub) if name in each.names]
 
+    def clones(self, hub: str) -> list[list[SharedProject]]:
+        """The projects that use this hub, those with the same name together."""
+        by_name: dict[str, list[SharedProject]] = {}
+        for each in self.of_hub(hub):
+            by_name.setdefault(each.name, []).append(each)
+        return list(by_name.values())
+
     @property
     def hubs(self) -> list[str]:
         """The hubs that are used, by name."""
@@ -67,7 +73,7 @@ def shared_projects(engine: Engine) -> SharedProjects:
     require_protection(config)
     by_id = {"": SharedProject(personal, (PERSONAL,), _personal_policy(config))}
     unreadable: dict[str, ProtectionUnreadable] = {}
-    for project in _projects(engine):
+    for project in projects.known_projects(engine.store):
         names = identity_of(engine.store.shared_names(project.project_id), "").names
         try:
             policy = policy_of(engine.config(project), project, names)
@@ -112,14 +118,6 @@ def announce_by_policy(store: Store, shared: SharedProjects) -> None:
         with store.writing():
             for project_id, kinds in sorted(changed.items()):
                 store.share_kinds(project_id, kinds)
-
-
-def _projects(engine: Engine) -> Iterator[Project]:
-    """The projects that were seen at a place, each once."""
-    for project_id in dict.fromkeys(site.project_id for site in engine.store.sites()):
-        project = projects.project_if_stored(engine, project_id)
-        if project is not None and project.project_id == project_id:
-            yield project
 
 
 def _personal(engine: Engine) -> Project:

@@ -146,8 +146,8 @@ def _next_items(
 ) -> Iterator[NextItem]:
     for name in {*hubs, *shared.hubs}:
         sender = _sender(engine, name, machine)
-        for project in shared.of_hub(name):
-            announce_documents(engine, project, sender, engine.clock())
+        for clones in shared.clones(name):
+            announce_documents(engine, clones, sender, engine.clock())
     behind = 0
     while announcements := engine.store.announcements(behind, _READ_AT_ONCE):
         behind = announcements[-1].revision

@@ -252,6 +252,8 @@ def _query(fields: Mapping[str, Any]) -> Query:
         fields["all_projects"],
         fields["include_superseded"],
         fields["harness"],
+        fields.get("person", ""),
+        fields.get("machine", ""),
     )
 
 

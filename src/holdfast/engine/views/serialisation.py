@@ -27,7 +27,7 @@ from holdfast.engine.engine import Engine
 from holdfast.engine.ids import short_id
 from holdfast.engine.memory.recall import RecalledText
 from holdfast.engine.repository.shared_identity import shared_identity
-from holdfast.engine.shared_sessions import PulledSession, pulled_named
+from holdfast.engine.shared_sessions import PulledSession, pulled_by_key
 from holdfast.stores.base import Lineage, RowKind
 from holdfast.stores.codec import to_iso
 
@@ -52,7 +52,7 @@ def title_lookup(engine: Engine) -> TitleLookup:
 
 def _title_by_key(engine: Engine, key: str) -> str:
     session = engine.store.session(key) if key else None
-    if key and session is None and (pulled := pulled_named(engine, key)):
+    if session is None and (pulled := pulled_by_key(engine, key)):
         session = pulled.session
     return title_of(session) if session else ""
 

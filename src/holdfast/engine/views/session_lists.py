@@ -10,19 +10,20 @@ from typing import Final
 
 from holdfast.core.events.world import Project
 from holdfast.core.session.session import Session, title_of
-from holdfast.core.sharing.provenance import shown_name
 from holdfast.engine.engine import Engine
-from holdfast.engine.machine import this_machine, this_person
+from holdfast.engine.machine import is_here
 from holdfast.engine.shared_sessions import PulledSession, pulled_everywhere, pulled_sessions
 from holdfast.engine.views import serialisation
 from holdfast.engine.views.serialisation import Row
 from holdfast.lazy_dataclass import dataclass
-from holdfast.stores.base import EVERYWHERE, PageMark
+from holdfast.stores.base import EVERYWHERE, START, PageMark
 
 AT_ONCE: Final = 100
 """How many sessions are read at once while some of them are chosen."""
 PULLED_MOST: Final = 1_000
 """The most sessions of other machines that a list shows."""
+SPARE: Final = 20
+"""How many more are read than shown: an old session may have been sent last."""
 HITS_READ: Final = 500
 
 
@@ -61,9 +62,12 @@ def listed_sessions(
     engine: Engine, choice: SessionChoice, behind: PageMark, limit: int
 ) -> list[ListedSession]:
     """The chosen sessions behind that mark, the one with the latest event first."""
+    # Of an unfiltered list's first page, the sessions that arrived last are enough.
+    is_first = behind == START and choice == SessionChoice(choice.project)
+    most = min(2 * limit + SPARE, PULLED_MOST) if is_first else PULLED_MOST
     elsewhere = [
         ListedSession(each.session, each)
-        for each in _pulled(engine, choice)
+        for each in _pulled(engine, choice, most)
         if _passes_elsewhere(each, choice) and _is_behind(each.session, behind)
     ]
     here = [ListedSession(each) for each in _local(engine, choice, behind, limit)]
@@ -98,16 +102,12 @@ def _local(engine: Engine, choice: SessionChoice, behind: PageMark, limit: int) 
 
 def _is_here(engine: Engine, choice: SessionChoice) -> bool:
     """Whether the chosen person and machine are those of this home."""
-    if not (choice.person or choice.machine) or engine.home is None:
-        return not (choice.person or choice.machine)
+    if not (choice.person or choice.machine):
+        return True
+    if engine.home is None:
+        return False
     config = engine.config(choice.project or Project("", "", "", "", str(engine.home)))
-    machine = this_machine(engine.home, config)
-    is_machine = not choice.machine or _names(choice.machine, machine.name, machine.id)
-    return is_machine and (not choice.person or _names(choice.person, this_person(config)))
-
-
-def _names(query: str, name: str, id: str = "") -> bool:
-    return query.casefold() == name.casefold() or bool(id and id.startswith(query.lower()))
+    return is_here(engine.home, config, choice.person, choice.machine)
 
 
 def _sessions_saying(engine: Engine, words: Sequence[str]) -> set[str]:
@@ -126,10 +126,10 @@ def _says(session: Session, words: Sequence[str]) -> bool:
 # ---------------------------------------------------------------- of other machines
 
 
-def _pulled(engine: Engine, choice: SessionChoice) -> list[PulledSession]:
+def _pulled(engine: Engine, choice: SessionChoice, most: int) -> list[PulledSession]:
     if choice.project is not None:
-        return pulled_sessions(engine, choice.project, choice.since, PULLED_MOST)
-    return pulled_everywhere(engine, PULLED_MOST)
+        return pulled_sessions(engine, choice.project, choice.since, most)
+    return pulled_everywhere(engine, most)
 
 
 def _passes_elsewhere(pulled: PulledSession, choice: SessionChoice) -> bool:
@@ -138,6 +138,5 @@ def _passes_elsewhere(pulled: PulledSession, choice: SessionChoice) -> bool:
         session.last_event_at >= choice.since
         and (not choice.harness or session.harness == choice.harness)
         and (not choice.words or _says(session, choice.words))
-        and (not choice.person or _names(choice.person, shown_name(where.person)))
-        and (not choice.machine or _names(choice.machine, where.machine_name, where.machine.id))
+        and where.is_of(choice.person, choice.machine)
     )

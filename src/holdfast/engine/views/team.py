@@ -17,14 +17,20 @@ from holdfast.core.sharing.provenance import Provenance, provenance_row
 from holdfast.core.text.strings import shortened
 from holdfast.engine.documents.handoff import HandoffFile, received_handoffs
 from holdfast.engine.engine import Engine
-from holdfast.engine.shared_sessions import provenance_of, shared_items_of
-from holdfast.engine.views.serialisation import Row
-from holdfast.engine.views.session_lists import ListedSession, SessionChoice, listed_sessions
+from holdfast.engine.repository.projects import known_projects
+from holdfast.engine.shared_sessions import (
+    PulledSession,
+    provenance_of,
+    pulled_everywhere,
+    pulled_sessions,
+    shared_items_of,
+)
+from holdfast.engine.views.serialisation import Row, session_row
 from holdfast.lazy_dataclass import dataclass
-from holdfast.stores.base import START
 from holdfast.stores.codec import to_iso
 
 SESSIONS_SHOWN: Final = 40
+SESSIONS_READ: Final = 200
 HANDOFFS_SHOWN: Final = 40
 MEMORIES_SHOWN: Final = 100
 TEXT_CHARS: Final = 400
@@ -43,12 +49,12 @@ class TeamChoice:
 
 def team_view(engine: Engine, choice: TeamChoice) -> Row:
     """What others shared: sessions, handoffs and memories, and whom and which machines they are of."""
-    projects = [choice.project] if choice.project else engine.store.projects()
-    sessions = _sessions(engine, choice)
+    projects = [choice.project] if choice.project else known_projects(engine.store)
+    sessions = _sessions(engine, choice.project)
     handoffs = [(project, each) for project in projects for each in received_handoffs(engine, project)]
     memories = [each for project in projects for each in _memories(engine, project)]
     authors = [
-        *(each.pulled.provenance for each in sessions if each.pulled),
+        *(each.provenance for each in sessions),
         *(each.provenance for _, each in handoffs if each.provenance),
         *(author for author, _ in memories),
     ]
@@ -56,7 +62,7 @@ def team_view(engine: Engine, choice: TeamChoice) -> Row:
         "people": sorted({author.person for author in authors}, key=str.casefold),
         "machines": [{"id": id, "name": name} for id, name in _machines(authors)],
         "sessions": [
-            each.row(engine) for each in sessions if each.pulled and _passes(each.pulled.provenance, choice)
+            session_row(engine, each.session, each) for each in sessions if _passes(each.provenance, choice)
         ][:SESSIONS_SHOWN],
         "handoffs": [
             _handoff_row(project, each)
@@ -67,9 +73,10 @@ def team_view(engine: Engine, choice: TeamChoice) -> Row:
     }
 
 
-def _sessions(engine: Engine, choice: TeamChoice) -> list[ListedSession]:
-    listed = listed_sessions(engine, SessionChoice(choice.project), START, 10 * SESSIONS_SHOWN)
-    return [each for each in listed if each.pulled]
+def _sessions(engine: Engine, project: Project | None) -> list[PulledSession]:
+    if project is not None:
+        return pulled_sessions(engine, project, 0, SESSIONS_READ)
+    return pulled_everywhere(engine, SESSIONS_READ)
 
 
 def _machines(authors: Iterable[Provenance]) -> list[tuple[str, str]]:

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field
-from typing import Protocol
+from typing import Final, Protocol
 
 from holdfast.core.sharing.identity import Machine
 from holdfast.core.sharing.items import OutgoingItem, SharedItem
 from holdfast.lazy_dataclass import dataclass
+
+NOTED_EVERY_MS: Final = 3_600_000
+"""A version that changes all the time, such as a session's, is noted as changed once in this time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,7 @@ class HubAuditEntry:
     person: str
     machine: str
     action: str
-    """`shared`, `changed`, `removed`, `invited` or `revoked`."""
+    """`shared`, `changed` (noted once an hour for each version), `removed`, `invited` or `revoked`."""
     project: str
     kind: str
     id: str

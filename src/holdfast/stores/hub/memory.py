@@ -14,7 +14,14 @@ from dataclasses import dataclass, field, replace
 from holdfast.core.sharing.identity import Machine
 from holdfast.core.sharing.items import Audience, OutgoingItem, SharedItem, SharedKind
 from holdfast.errors import HubRefused
-from holdfast.stores.hub.base import HubAuditEntry, Identification, Invitation, MachineState, Member
+from holdfast.stores.hub.base import (
+    NOTED_EVERY_MS,
+    HubAuditEntry,
+    Identification,
+    Invitation,
+    MachineState,
+    Member,
+)
 from holdfast.stores.hub.names import checked_name
 from holdfast.stores.hub.texts import cleaned, cleaned_item
 
@@ -26,6 +33,8 @@ class _Version:
     machine: str
     sequence: int
     item: OutgoingItem
+    noted_at: int = 0
+    """When the audit last noted that it was changed."""
     is_withdrawn: bool = False
     """It stands for a version that went to fewer readers, for those who may see it no more."""
 
@@ -210,13 +219,17 @@ class MemoryHub:
             )
         ]
         there.last += 1
-        there.versions.append(_Version(project, self._person, machine, there.last, item))
+        now = self._database.now()
+        is_noted = stored is None or item.is_removed or stored.noted_at <= now - NOTED_EVERY_MS
+        noted_at = 0 if stored is None else now if is_noted else stored.noted_at
+        there.versions.append(_Version(project, self._person, machine, there.last, item, noted_at))
         if item.is_removed:
             for each in there.versions:
                 if (each.person, each.item.kind, each.item.id) == (self._person, item.kind, item.id):
                     each.item = replace(each.item, body="")
         action = "removed" if item.is_removed else "changed" if stored else "shared"
-        self._note(there, action, project, machine, item)
+        if is_noted:
+            self._note(there, action, project, machine, item)
 
     def _erase(self, there: _Project, project: str) -> int:
         erased: set[tuple[SharedKind, str]] = set()

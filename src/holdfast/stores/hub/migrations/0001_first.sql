@@ -64,7 +64,9 @@ create table holdfast_hub.versions (
   body text not null,
   redactor text not null,
   replaces_machine text not null,
-  replaces_revision bigint not null
+  replaces_revision bigint not null,
+  -- When the audit last noted that it was changed; it notes that once an hour.
+  noted_at bigint not null default 0
 );
 
 create unique index versions_by_item on holdfast_hub.versions (project_id, kind, item_id, machine_number)
@@ -338,6 +340,7 @@ declare
   stored holdfast_hub.versions;
   now_ms bigint;
   is_new boolean;
+  is_noted boolean;
 begin
   if member.is_read_only then
     raise insufficient_privilege using message = format('%s may only read at this hub', member.name);
@@ -355,6 +358,7 @@ begin
        and not v.is_withdrawn;
     is_new := not found;
     continue when not is_new and revisions[i] <= stored.revision;
+    is_noted := is_new or bodies[i] = '' or stored.noted_at <= now_ms - 3600000;
     here.last_sequence := here.last_sequence + 1;
     if is_new then
       insert into holdfast_hub.versions
@@ -369,7 +373,8 @@ begin
       update holdfast_hub.versions v
          set revision = revisions[i], sequence = here.last_sequence, at = ats[i], audience = audiences[i],
              recipient = recipients[i], body = bodies[i], redactor = redactors[i],
-             replaces_machine = replaced_machines[i], replaces_revision = replaced_revisions[i]
+             replaces_machine = replaced_machines[i], replaces_revision = replaced_revisions[i],
+             noted_at = case when is_noted then now_ms else noted_at end
        where v.project_id = here.id
          and v.kind = kinds[i]
          and v.item_id = ids[i]
@@ -386,6 +391,7 @@ begin
          and not v.is_withdrawn
          and v.body <> '';
     end if;
+    continue when not is_noted;
     insert into holdfast_hub.audit
       (at, team_id, person_id, person, machine, action, project, kind, item_id, is_for_team)
     values
