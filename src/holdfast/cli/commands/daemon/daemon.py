@@ -14,7 +14,6 @@ from holdfast.cli import daemon_requests
 from holdfast.cli.options import command, inherit_option, json_option
 from holdfast.cli.printing import give, give_json, say, working
 from holdfast.daemon.local import client
-from holdfast.engine.home_store import is_on_server, there_is_one
 from holdfast.engine.liveness import (
     have_store_checked,
     is_alive,
@@ -68,6 +67,9 @@ def restart(*, as_json: bool) -> None:
     where = daemon_requests.home()
     known = set_aside_stores(where / "store.db")
     stop(where)
+    # Slow to load, and only this command needs it.
+    from holdfast.engine.home_store import is_on_server, there_is_one
+
     if there_is_one(where) and not is_on_server(where):
         have_store_checked(where)
     pid = start(where)

@@ -16,7 +16,6 @@ from holdfast.cli.printing import give, give_folded, give_json, give_styled, sho
 from holdfast.cli.warning import where_stopped
 from holdfast.core.session.reason_words import reason_words, trigger_words
 from holdfast.core.text.strings import ago, elapsed, many, one_line
-from holdfast.engine.home_store import lost
 from holdfast.engine.liveness import rejected_hook_events, spooled_hook_events
 from holdfast.errors import HoldfastError
 from holdfast.stores.store_files import set_aside_stores
@@ -76,6 +75,9 @@ def _overview(where: Path) -> dict[str, Any]:
     try:
         return dict(stored_view("overview", ProjectChoice(None), environment=environment()))
     except HoldfastError as error:
+        # Settings and the store are slow to load, and nobody waits for them while the daemon answers.
+        from holdfast.engine.home_store import lost
+
         damage = lost(where)
         is_told = damage in error.message  # an empty text always is
         detail = error.message if is_told else f"{error.message}: {damage}"
