@@ -26,7 +26,7 @@ INVITATION = Invitation("holdfast_person_ann", "a pass word")
 
 
 def owned_at(url: str, tls: TlsLevel = TlsLevel.VERIFY_FULL) -> OwnedHub:
-    return OwnedHub("hub", PostgresAddress(url, "/home/owner/password", tls))
+    return OwnedHub("hub", PostgresAddress(url, "/home/you/password", tls))
 
 
 @every_row(
@@ -38,7 +38,7 @@ def owned_at(url: str, tls: TlsLevel = TlsLevel.VERIFY_FULL) -> OwnedHub:
             "postgresql://holdfast_person_ann@db.example:5432/hub",
         ),
         (
-            "postgresql://me@db.example:6432/hub?sslmode=verify-full&sslkey=/home/me/key",
+            "postgresql://me@db.example:6432/hub?sslmode=verify-full&sslkey=/home/you/key",
             "",
             "postgresql://holdfast_person_ann@db.example:6432/hub?sslmode=verify-full",
         ),
