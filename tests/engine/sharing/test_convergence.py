@@ -31,7 +31,7 @@ SKEWS = st.tuples(*(st.integers(-180, 180) for _ in range(3)))
 @settings(
     max_examples=examples(25),
     deadline=None,
-    suppress_health_check=list(HealthCheck),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
 )
 @given(STEPS, SKEWS)

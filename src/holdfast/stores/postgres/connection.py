@@ -372,7 +372,7 @@ _LIMITS: Final = (
 ).encode()
 
 _PLACE_AGAIN: Final = re.compile(
-    r'\A(?:connection failed: )?connection to server (?:at|on socket) "[^"]*"(?: \([^)]*\))?'
+    r'\A(?:connection (?:failed|is bad): )?connection to server (?:at|on socket) "[^"]*"(?: \([^)]*\))?'
     r"(?:, port \d+)? failed: (?:FATAL: +)?"
 )
 _PREPARE_HINT: Final = "the owner of the database prepares it"

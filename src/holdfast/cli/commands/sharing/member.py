@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, cast
 
 import click
 
@@ -403,7 +403,7 @@ def _give_states(states: Sequence[HubState], rows: Sequence[Row]) -> None:
 
 
 def _rows(value: object) -> list[Row]:
-    return list(value) if isinstance(value, list) else []
+    return cast("list[Row]", value) if isinstance(value, list) else []
 
 
 def _when(at: int, now: int) -> str:
