@@ -30,11 +30,17 @@ def store(address: PostgresAddress) -> Iterator[PostgresStore]:
 
 
 def end_connections(url: str) -> None:
+    """End every other connection to that database; other tests share its server."""
     with psycopg.connect(url) as connection:
-        connection.execute(
-            "select pg_terminate_backend(pid) from pg_stat_activity"
-            " where datname = current_database() and pid <> pg_backend_pid()"
-        )
+        connection.execute(_END)
+
+
+_END = """
+select pg_terminate_backend(pid)
+  from pg_stat_activity
+ where datname = current_database()
+   and pid <> pg_backend_pid()
+"""
 
 
 def put(store: PostgresStore, key: str) -> None:
