@@ -16,9 +16,11 @@ from holdfast.stores.sqlite import (
     back_up_daily,
     drop_copies,
     drop_set_aside,
+    is_being_made,
     is_daily_backup_due,
     newest_backup,
     set_aside,
+    snapshot,
 )
 from holdfast.stores.sqlite.database import run
 from holdfast.stores.sqlite.recovery.backups import back_up
@@ -144,6 +146,16 @@ def test_copies_go_when_what_is_in_them_has_served_its_time(tmp_path: Path) -> N
         os.utime(file, (1_000, 1_000))
     assert drop_copies(path, backups, before=NOON - 30 * DAY_MS) == 1
     assert sorted(file for file in tmp_path.rglob("*") if file.is_file()) == sorted([new, *others])
+
+
+def test_a_snapshot_stays_while_its_process_needs_it(path: Path) -> None:
+    opened(path).close()
+    with snapshot(path, path.parent / "backups", NOON) as (copy, _):
+        assert drop_copies(path, copy.parent, before=NOON + DAY_MS) == 0
+        assert is_being_made(copy)
+        left_behind = copy.with_name(copy.name.replace(f"-{os.getpid()}-", f"-{2**22 - 1}-"))
+        copy.rename(left_behind)
+        assert drop_copies(path, copy.parent, before=NOON + DAY_MS) == 1
 
 
 def test_a_damaged_store_is_kept_for_90_days_however_old_its_file_is(path: Path) -> None:

@@ -27,6 +27,7 @@ from holdfast.engine.privacy.forget import (
 from holdfast.engine.repository.git import identity
 from holdfast.harnesses.base import Envelope
 from holdfast.stores.base import EVERYWHERE
+from holdfast.stores.sqlite import snapshot
 from tests.engine.stage import HOUR, MINUTE, NOON, Stage
 
 
@@ -239,6 +240,14 @@ class TestFiles:
         assert not list(filed.home.glob("store.corrupt-*"))
         assert (filed.home / "logs" / "daemon.log").read_bytes() == b""
         assert filed.store.fact(OWED) == ""
+
+    def test_a_backup_that_is_being_made_is_not_taken_from_under_it(self, filed: Stage) -> None:
+        worked(filed)
+        with filed.store.writing():
+            filed.store.put_fact(OWED, forget.AFTER_REWRITING)
+        with snapshot(filed.home / "store.db", filed.home / "backups", filed.now) as (copy, _):
+            forget.clear(filed.store, filed.home, filed.now)
+            assert copy.exists()
 
 
 def test_a_memory_goes_alone_and_the_project_takes_its_own(stage: Stage) -> None:

@@ -35,7 +35,7 @@ from holdfast.files import continuity, forgotten_record, ledger
 from holdfast.files.forgotten_record import ForgottenRecord
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Dropped, Store
-from holdfast.stores.sqlite import copies, damaged, rewriting
+from holdfast.stores.sqlite import copies, damaged, is_being_made, rewriting
 from holdfast.stores.store_files import drop_note, set_aside_stores
 
 OWED: Final = "owed"
@@ -221,8 +221,8 @@ def clear(store: Store, home: Path, at: int) -> Cleared:
             log.write_bytes(b"")
         others = [*damaged(path), *_doubtful(home, at)]
     else:
-        # Any older copy could contain what was forgotten.
-        removed, others = every, []
+        # Any older copy could contain what is not to be kept. One that is being made goes by itself.
+        removed, others = [copy for copy in every if not is_being_made(copy)], []
     lost = sum(map(_is_whole, removed))
     for file in (*removed, *others):
         file.unlink(missing_ok=True)

@@ -91,8 +91,7 @@ def snapshot(path: Path, backups: Path, at: int) -> Generator[tuple[Path, int]]:
     with translated(path):
         backups.mkdir(mode=0o700, parents=True, exist_ok=True)
         for leftover in backups.glob(f"{path.stem}-*{_SNAPSHOT}*"):
-            pid = leftover.name.partition(_SNAPSHOT)[2].partition("-")[0]
-            if not (pid.isdigit() and process_exists(int(pid))):
+            if not is_being_made(leftover):
                 leftover.unlink(missing_ok=True)
         copy = _reserved(backups, f"{path.stem}-{stamp(at)}{_SNAPSHOT}{os.getpid()}-schema-0000", _PART)
     try:
@@ -109,6 +108,12 @@ def snapshot(path: Path, backups: Path, at: int) -> Generator[tuple[Path, int]]:
         yield copy, schema
     finally:
         copy.unlink(missing_ok=True)
+
+
+def is_being_made(copy: Path) -> bool:
+    """Whether it is a snapshot of a process that still runs, which removes it by itself."""
+    pid = copy.name.partition(_SNAPSHOT)[2].partition("-")[0]
+    return pid.isdigit() and process_exists(int(pid))
 
 
 def newest_backup(path: Path, backups: Path, before: int) -> Path | None:
@@ -136,9 +141,10 @@ def set_aside(path: Path, at: int) -> Path:
 
 def drop_copies(path: Path, backups: Path, before: int) -> int:
     """Remove copies from before that time, which still hold what retention removed; returns how many."""
-    old = [copy for copy in copies(path, backups) if _is_from_before(copy, before)]
+    every = copies(path, backups)
+    old = [copy for copy in every if _is_from_before(copy, before) and not is_being_made(copy)]
     for copy in old:
-        copy.unlink()
+        copy.unlink(missing_ok=True)
     return len(old)
 
 
