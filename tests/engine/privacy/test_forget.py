@@ -27,7 +27,7 @@ from holdfast.engine.privacy.forget import (
 from holdfast.engine.repository.git import identity
 from holdfast.harnesses.base import Envelope
 from holdfast.stores.base import EVERYWHERE
-from holdfast.stores.sqlite import snapshot
+from holdfast.stores.sqlite import open_store, snapshot
 from tests.engine.stage import HOUR, MINUTE, NOON, Stage
 
 
@@ -245,7 +245,9 @@ class TestFiles:
         worked(filed)
         with filed.store.writing():
             filed.store.put_fact(OWED, forget.AFTER_REWRITING)
-        with snapshot(filed.home / "store.db", filed.home / "backups", filed.now) as (copy, _):
+        path, backups = filed.home / "store.db", filed.home / "backups"
+        open_store(path, backups, filed.now).close()
+        with snapshot(path, backups, filed.now) as (copy, _):
             forget.clear(filed.store, filed.home, filed.now)
             assert copy.exists()
 
