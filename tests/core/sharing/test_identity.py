@@ -98,6 +98,7 @@ def test_whatever_is_written_a_name_is_one_plain_line_that_means_itself(address:
         ("https://host.example/a/%2e%2e/b", ""),
         ("https://host.example/a%0ab", ""),
         ("https://host.example/a\u202eb", ""),
+        ("https://host.example/a\ue000b", ""),  # no character of any alphabet
         ("https://host.example/" + "a" * 400, ""),
         ("https://[broken/acme/shop", ""),
         ("git@-oProxyCommand=x:acme/shop", ""),

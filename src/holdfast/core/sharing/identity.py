@@ -93,7 +93,7 @@ def shared_name(address: str) -> str:
         parts = _azure_parts(parts)
     path = "/".join(parts)
     name = f"{host}/{path.lower() if host in _IGNORING_CASE else path}"
-    is_plain = printable(name) == name and not _UNFIT.search(name)
+    is_plain = printable(name) == name and name.isprintable() and not _UNFIT.search(name)
     return name if is_plain and len(name) <= LONGEST_NAME else ""
 
 
